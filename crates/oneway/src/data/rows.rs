@@ -1,0 +1,182 @@
+//! Sparse rows of features: compressed, with columns in a byte where they fit and values only where they are not all one.
+
+/// Sparse rows. Columns count from 0 and ascend within a row.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SparseRows {
+    offsets: Vec<usize>,
+    columns: Columns,
+    /// `None`: every stored entry is 1, as in binarised data.
+    values: Option<Vec<f64>>,
+}
+
+/// Column indices, in the narrowest of two widths that holds them all.
+#[derive(Debug, Clone, PartialEq)]
+enum Columns {
+    Byte(Vec<u8>),
+    Word(Vec<u32>),
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Columns::Byte(Vec::new())
+    }
+}
+
+impl SparseRows {
+    /// No rows yet.
+    pub fn new() -> Self {
+        Self { offsets: vec![0], ..Self::default() }
+    }
+
+    /// Appends one row of (column, value) pairs, columns ascending.
+    pub fn push(&mut self, row: impl IntoIterator<Item = (u32, f64)>) {
+        for (column, value) in row {
+            self.push_column(column);
+            let stored = self.columns.len();
+            match &mut self.values {
+                Some(values) => values.push(value),
+                None if value == 1.0 => {}
+                none => {
+                    let mut values = vec![1.0; stored - 1];
+                    values.push(value);
+                    *none = Some(values);
+                }
+            }
+        }
+        if self.offsets.is_empty() {
+            self.offsets.push(0);
+        }
+        self.offsets.push(self.columns.len());
+    }
+
+    fn push_column(&mut self, column: u32) {
+        match &mut self.columns {
+            Columns::Byte(bytes) => match u8::try_from(column) {
+                Ok(byte) => bytes.push(byte),
+                Err(_) => {
+                    let mut words: Vec<u32> = bytes.iter().map(|&b| u32::from(b)).collect();
+                    words.push(column);
+                    self.columns = Columns::Word(words);
+                }
+            },
+            Columns::Word(words) => words.push(column),
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number of stored entries.
+    pub fn entries(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Whether every stored entry is 1.
+    pub fn is_binary(&self) -> bool {
+        self.values.is_none()
+    }
+
+    /// The (column, value) pairs of one row.
+    pub fn row(&self, r: usize) -> impl Iterator<Item = (u32, f64)> + '_ {
+        let range = self.offsets[r]..self.offsets[r + 1];
+        range.map(move |e| {
+            let column = match &self.columns {
+                Columns::Byte(bytes) => u32::from(bytes[e]),
+                Columns::Word(words) => words[e],
+            };
+            (column, self.values.as_ref().map_or(1.0, |values| values[e]))
+        })
+    }
+
+    /// Runs `kernel` on the concrete representation, so that the choice is made once and not per entry.
+    pub(crate) fn with<K: Kernel>(&self, kernel: K) -> K::Output {
+        let offsets = &self.offsets[..];
+        match (&self.columns, &self.values) {
+            (Columns::Byte(columns), None) => kernel.run(Binary { offsets, columns }),
+            (Columns::Word(columns), None) => kernel.run(Binary { offsets, columns }),
+            (Columns::Byte(columns), Some(values)) => kernel.run(Valued { offsets, columns, values }),
+            (Columns::Word(columns), Some(values)) => kernel.run(Valued { offsets, columns, values }),
+        }
+    }
+}
+
+impl Columns {
+    fn len(&self) -> usize {
+        match self {
+            Columns::Byte(bytes) => bytes.len(),
+            Columns::Word(words) => words.len(),
+        }
+    }
+}
+
+/// A computation over rows whose entries it can walk without knowing how they are stored.
+pub(crate) trait Kernel {
+    /// What it computes.
+    type Output;
+    /// Computes it.
+    fn run<E: Entries>(self, entries: E) -> Self::Output;
+}
+
+/// Rows of entries in one concrete representation.
+pub(crate) trait Entries: Copy {
+    /// The (column, value) pairs of row `r`; value is the constant 1 for binary rows, so that it costs nothing.
+    fn row(&self, r: usize) -> impl Iterator<Item = (usize, f64)>;
+}
+
+#[derive(Clone, Copy)]
+struct Binary<'a, C> {
+    offsets: &'a [usize],
+    columns: &'a [C],
+}
+
+impl<C: Copy + Into<u32>> Entries for Binary<'_, C> {
+    #[inline]
+    fn row(&self, r: usize) -> impl Iterator<Item = (usize, f64)> {
+        self.columns[self.offsets[r]..self.offsets[r + 1]].iter().map(|&c| (c.into() as usize, 1.0))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Valued<'a, C> {
+    offsets: &'a [usize],
+    columns: &'a [C],
+    values: &'a [f64],
+}
+
+impl<C: Copy + Into<u32>> Entries for Valued<'_, C> {
+    #[inline]
+    fn row(&self, r: usize) -> impl Iterator<Item = (usize, f64)> {
+        let range = self.offsets[r]..self.offsets[r + 1];
+        let columns = self.columns[range.clone()].iter().map(|&c| c.into() as usize);
+        columns.zip(self.values[range].iter().copied())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_as_pushed_in_every_representation() {
+        let binary = vec![vec![(0, 1.0), (254, 1.0)], vec![], vec![(3, 1.0)]];
+        let wide = [binary.clone(), vec![vec![(255, 1.0), (256, 1.0), (70_000, 1.0)]]].concat();
+        let valued = [binary.clone(), vec![vec![(1, 0.5), (2, 1.0)]]].concat();
+        let both = [wide.clone(), valued.clone(), wide.clone()].concat();
+        for pushed in [binary, wide, valued, both] {
+            let mut rows = SparseRows::new();
+            pushed.iter().for_each(|row| rows.push(row.iter().copied()));
+            assert_eq!(rows.len(), pushed.len());
+            assert_eq!(rows.is_binary(), pushed.iter().flatten().all(|e| e.1 == 1.0));
+            for (r, row) in pushed.iter().enumerate() {
+                assert_eq!(&rows.row(r).collect::<Vec<_>>(), row);
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Everything that can be wrong with what a user gives us.
+//!
+//! A message names the file, line, field, agent or edge and says what would be right. Numerical outcomes (a run that
+//! diverges) are not errors: they are a [`Status`](crate::simulator::Status) in the result.
+
+use std::path::PathBuf;
+
+/// Shorthand for a result with this crate's [`enum@Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What is wrong with an input.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A name that no registry knows.
+    #[error("unknown {what} `{name}`{}", did_you_mean(.suggestion.as_deref(), .known))]
+    UnknownName {
+        /// What kind of thing was looked up: "method", "topology", "parameter of flower".
+        what: String,
+        /// What the user wrote.
+        name: String,
+        /// The nearest known name, if one is near.
+        suggestion: Option<String>,
+        /// All known names, for the message.
+        known: String,
+    },
+
+    /// A number outside its range.
+    #[error("{owner}: `{name}` = {value} is not possible: {expected}")]
+    Parameter {
+        /// Whose parameter: a method, a topology, the problem.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// What was given.
+        value: String,
+        /// What would be right.
+        expected: String,
+    },
+
+    /// A parameter that has no default was not given.
+    #[error("{owner}: `{name}` is missing: {about}")]
+    MissingParameter {
+        /// Whose parameter.
+        owner: String,
+        /// The parameter.
+        name: String,
+        /// What it means.
+        about: String,
+    },
+
+    /// An edge that names an agent that does not exist.
+    #[error("edge {from} -> {to} names an agent beyond the last one: with {agents} agents the ids are 0 to {}", agents - 1)]
+    Edge {
+        /// Sender.
+        from: usize,
+        /// Receiver.
+        to: usize,
+        /// Number of agents.
+        agents: usize,
+    },
+
+    /// A mixing weight that is not a positive finite number.
+    #[error("weight {weight} on edge {from} -> {to} is not a positive finite number")]
+    Weight {
+        /// Sender.
+        from: usize,
+        /// Receiver.
+        to: usize,
+        /// The weight.
+        weight: f64,
+    },
+
+    /// A mixing matrix with a row (pull) or column (push) that does not sum to one.
+    #[error("{axis} {index} of the mixing weights sums to {sum}, off by {:e}: {axis}s must sum to 1", sum - 1.0)]
+    NotStochastic {
+        /// "row" or "column".
+        axis: &'static str,
+        /// Which one.
+        index: usize,
+        /// Its sum.
+        sum: f64,
+    },
+
+    /// Assumption 1 fails: no agent is a root of both the pull graph and the reversed push graph.
+    #[error("no common root: {0}")]
+    NoCommonRoot(String),
+
+    /// A push-sum method on a digraph that is not strongly connected.
+    #[error(
+        "the digraph is not strongly connected, as push-sum methods need: from agent {from} there is no path to {unreachable}"
+    )]
+    NotStronglyConnected {
+        /// An agent.
+        from: usize,
+        /// Whom it cannot reach.
+        unreachable: String,
+    },
+
+    /// Metropolis weights on a digraph with a one-way edge.
+    #[error("Metropolis weights need a symmetric graph, but {from} -> {to} has no edge back")]
+    NotSymmetric {
+        /// Sender.
+        from: usize,
+        /// Receiver.
+        to: usize,
+    },
+
+    /// A spanning tree was asked for from a node that does not reach all others.
+    #[error("no spanning tree from root {root}: {reason}")]
+    NoSpanningTree {
+        /// The chosen root.
+        root: usize,
+        /// Who cannot be reached, or what else is wrong.
+        reason: String,
+    },
+
+    /// A Perron vector did not converge (ill-conditioned and too large to eliminate).
+    #[error("the Perron vector did not converge: after {iterations} iterations it still moves by {change:e}")]
+    PerronNotConverged {
+        /// Iterations done.
+        iterations: usize,
+        /// Last change in the 1-norm.
+        change: f64,
+    },
+
+    /// More agents than rows of data.
+    #[error("{agents} agents cannot share {rows} rows of data: give at most {rows} agents")]
+    TooFewRows {
+        /// Agents asked for.
+        agents: usize,
+        /// Rows there are.
+        rows: usize,
+    },
+
+    /// A line of a text file that cannot be read.
+    #[error("{}:{line}:{column}: {message}", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Column (in characters), from 1.
+        column: usize,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+
+    /// A file as a whole is not usable (empty, a directory, too large).
+    #[error("{}: {message}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        message: String,
+    },
+
+    /// Reading or writing failed.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+
+    /// Two parts of a run disagree about a size.
+    #[error("the {left} has {left_size} {unit}, the {right} {right_size}")]
+    Mismatch {
+        /// One part.
+        left: &'static str,
+        /// Its size.
+        left_size: usize,
+        /// The other part.
+        right: &'static str,
+        /// Its size.
+        right_size: usize,
+        /// What is counted.
+        unit: &'static str,
+    },
+}
+
+impl Error {
+    /// An unknown name, with the nearest of the known ones as a suggestion.
+    ///
+    /// ```
+    /// let error = oneway::Error::unknown("method", "smtp", ["smtpp", "sgp"]);
+    /// assert_eq!(error.to_string(), "unknown method `smtp`: did you mean `smtpp`? (known: smtpp, sgp)");
+    /// ```
+    pub fn unknown<'a>(
+        what: impl Into<String>,
+        name: impl Into<String>,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> Error {
+        let name = name.into();
+        let known: Vec<&str> = known.into_iter().collect();
+        let suggestion = known
+            .iter()
+            .map(|candidate| (strsim::jaro_winkler(candidate, &name), *candidate))
+            .filter(|(similarity, _)| *similarity > 0.75)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, candidate)| candidate.to_owned());
+        Error::UnknownName { what: what.into(), name, suggestion, known: known.join(", ") }
+    }
+
+    /// A parameter out of range.
+    pub fn parameter(
+        owner: impl Into<String>,
+        name: impl Into<String>,
+        value: impl ToString,
+        expected: impl Into<String>,
+    ) -> Error {
+        Error::Parameter {
+            owner: owner.into(),
+            name: name.into(),
+            value: value.to_string(),
+            expected: expected.into(),
+        }
+    }
+}
+
+fn did_you_mean(suggestion: Option<&str>, known: &str) -> String {
+    match (suggestion, known) {
+        (Some(near), _) => format!(": did you mean `{near}`? (known: {known})"),
+        (None, "") => " (there is none)".to_owned(),
+        (None, _) => format!(" (known: {known})"),
+    }
+}
+
+/// The first few agents of a list, for messages: `3, 5, 8 and 12 more`.
+pub(crate) fn some_agents(agents: &[usize]) -> String {
+    const SHOWN: usize = 5;
+    let shown: Vec<String> = agents.iter().take(SHOWN).map(ToString::to_string).collect();
+    match agents.len() {
+        0..=SHOWN => shown.join(", "),
+        more => format!("{} and {} more", shown.join(", "), more - SHOWN),
+    }
+}

@@ -1,0 +1,9 @@
+//! Decentralised optimisation over directed networks.
+
+pub mod data;
+pub mod error;
+pub mod mixing;
+pub mod parameters;
+pub mod sample;
+
+pub use error::{Error, Result};

@@ -1,0 +1,192 @@
+//! A mixing matrix: what each agent makes of the rows it hears.
+//!
+//! `W[i][j]` is the weight that agent *i* applies to what it gets from *j*. The matrix is sparse and stored by
+//! receiver, senders ascending, self in its place, because that is the order in which the bit contract adds.
+
+use crate::{Error, Result};
+
+/// How far a row or column may be from summing to one. Sums of n weights 1/n stay well within it.
+const SUM_TOLERANCE: f64 = 1e-9;
+
+/// Which way the weights sum to one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stochastic {
+    /// R·1 = 1: every receiver takes a convex combination (pull).
+    Rows,
+    /// 1ᵀC = 1ᵀ: every sender splits what it has (push).
+    Columns,
+}
+
+/// One weighted link, `from` → `to`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// Sender, j.
+    pub from: usize,
+    /// Receiver, i.
+    pub to: usize,
+    /// W\[i\]\[j\] > 0.
+    pub weight: f64,
+}
+
+/// A sparse stochastic n×n matrix, by receiver.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mixing {
+    /// `offsets[i]..offsets[i + 1]` are the entries of receiver i.
+    offsets: Vec<usize>,
+    senders: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl Mixing {
+    /// Builds and checks a matrix from its links, self-links included, in any order; a link given twice adds up.
+    ///
+    /// O(m log m) for m links.
+    ///
+    /// ```
+    /// use oneway::mixing::{Link, Mixing, Stochastic};
+    /// let links = [(0, 0, 0.5), (1, 0, 0.5), (1, 1, 1.0)].map(|(from, to, weight)| Link { from, to, weight });
+    /// assert!(Mixing::new(2, Stochastic::Rows, links).is_ok());
+    /// let error = Mixing::new(2, Stochastic::Columns, links).unwrap_err();
+    /// assert!(error.to_string().starts_with("column 0 of the mixing weights sums to 0.5"));
+    /// ```
+    pub fn new(agents: usize, stochastic: Stochastic, links: impl IntoIterator<Item = Link>) -> Result<Self> {
+        let mut links: Vec<Link> = links.into_iter().collect();
+        for &Link { from, to, weight } in &links {
+            if from >= agents || to >= agents {
+                return Err(Error::Edge { from, to, agents });
+            }
+            if !(weight.is_finite() && weight > 0.0) {
+                return Err(Error::Weight { from, to, weight });
+            }
+        }
+        links.sort_by_key(|link| (link.to, link.from));
+        links.dedup_by(|next, kept| {
+            let same = (next.to, next.from) == (kept.to, kept.from);
+            if same {
+                kept.weight += next.weight;
+            }
+            same
+        });
+
+        let mut offsets = vec![0; agents + 1];
+        for link in &links {
+            offsets[link.to + 1] += 1;
+        }
+        for i in 0..agents {
+            offsets[i + 1] += offsets[i];
+        }
+        let mixing = Self {
+            offsets,
+            senders: links.iter().map(|link| link.from as u32).collect(),
+            weights: links.iter().map(|link| link.weight).collect(),
+        };
+        mixing.check(stochastic)?;
+        Ok(mixing)
+    }
+
+    /// The matrix 11ᵀ/n of the complete graph: row- and column-stochastic at once.
+    pub fn complete(agents: usize) -> Self {
+        Self {
+            offsets: (0..=agents).map(|i| i * agents).collect(),
+            senders: (0..agents).flat_map(|_| 0..agents as u32).collect(),
+            weights: vec![1.0 / agents as f64; agents * agents],
+        }
+    }
+
+    /// Whether rows (or columns) sum to one, within 1e-9; the error names the first that does not.
+    pub fn check(&self, stochastic: Stochastic) -> Result<()> {
+        let (axis, sums) = match stochastic {
+            Stochastic::Rows => ("row", self.row_sums()),
+            Stochastic::Columns => ("column", self.column_sums()),
+        };
+        match sums.iter().position(|sum| (sum - 1.0).abs() > SUM_TOLERANCE) {
+            Some(index) => Err(Error::NotStochastic { axis, index, sum: sums[index] }),
+            None => Ok(()),
+        }
+    }
+
+    /// Number of agents, n.
+    pub fn agents(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// Number of entries, self-links included.
+    pub fn entries(&self) -> usize {
+        self.senders.len()
+    }
+
+    /// Number of links that cross the network: entries off the diagonal.
+    pub fn links_on_wire(&self) -> usize {
+        self.iter().filter(|link| link.from != link.to).count()
+    }
+
+    /// Whom agent `i` hears, ascending, and the weight of each: row i of the matrix.
+    #[inline]
+    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let range = self.offsets[i]..self.offsets[i + 1];
+        (&self.senders[range.clone()], &self.weights[range])
+    }
+
+    /// All links, by receiver and then sender, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = Link> + '_ {
+        (0..self.agents()).flat_map(move |to| {
+            let (senders, weights) = self.row(to);
+            senders.iter().zip(weights).map(move |(&from, &weight)| Link { from: from as usize, to, weight })
+        })
+    }
+
+    /// Sums of the rows.
+    pub fn row_sums(&self) -> Vec<f64> {
+        (0..self.agents()).map(|i| self.row(i).1.iter().sum()).collect()
+    }
+
+    /// Sums of the columns.
+    pub fn column_sums(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.agents()];
+        for link in self.iter() {
+            sums[link.from] += link.weight;
+        }
+        sums
+    }
+
+    /// One agent's mixed row: `out = Σ_j W[i][j]·rows[j]`, where row j starts at `j * out.len()`.
+    ///
+    /// This is the bit contract's sum: senders ascending, the first term assigned, multiply then add, never fused.
+    /// Each coordinate is its own sum, so working in blocks of coordinates changes no bit.
+    #[inline]
+    pub fn mix_row(&self, i: usize, rows: &[f64], out: &mut [f64]) {
+        const BLOCK: usize = 16;
+        let width = out.len();
+        let (senders, weights) = self.row(i);
+        let Some((&first, &first_weight)) = senders.first().zip(weights.first()) else {
+            out.fill(0.0); // a push row may hear no one, not even itself: an empty sum
+            return;
+        };
+
+        let mut blocks = out.chunks_exact_mut(BLOCK);
+        let mut at = 0;
+        for block in &mut blocks {
+            let start = first as usize * width + at;
+            let mut sum = [0.0; BLOCK];
+            for (s, x) in sum.iter_mut().zip(&rows[start..start + BLOCK]) {
+                *s = first_weight * x;
+            }
+            for (&sender, &weight) in senders.iter().zip(weights).skip(1) {
+                let start = sender as usize * width + at;
+                for (s, x) in sum.iter_mut().zip(&rows[start..start + BLOCK]) {
+                    *s += weight * x;
+                }
+            }
+            block.copy_from_slice(&sum);
+            at += BLOCK;
+        }
+        for (offset, o) in blocks.into_remainder().iter_mut().enumerate() {
+            let column = at + offset;
+            let mut sum = first_weight * rows[first as usize * width + column];
+            for (&sender, &weight) in senders.iter().zip(weights).skip(1) {
+                sum += weight * rows[sender as usize * width + column];
+            }
+            *o = sum;
+        }
+    }
+}
