@@ -1,5 +1,8 @@
 //! Labelled data: sparse rows, binary labels.
+//!
+//! Files in LIBSVM's format are read by [`libsvm::read`], best with their number of features given.
 
+pub mod libsvm;
 pub mod rows;
 
 pub use rows::SparseRows;
