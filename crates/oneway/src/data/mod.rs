@@ -1,7 +1,9 @@
 //! Labelled data: sparse rows, binary labels.
 //!
-//! Files in LIBSVM's format are read by [`libsvm::read`], best with their number of features given.
+//! Two sources: [`a9a`](mod@a9a), the dataset of the paper's experiments, is embedded; any other is read from a file in
+//! LIBSVM's format by [`libsvm::read`], best with its number of features given.
 
+pub mod a9a;
 pub mod libsvm;
 pub mod rows;
 
