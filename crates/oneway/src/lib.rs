@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod error;
+pub mod graph;
 pub mod mixing;
 pub mod parameters;
 pub mod sample;
