@@ -8,5 +8,15 @@
 mod digraph;
 pub mod families;
 mod lists;
+mod trees;
+pub mod weights;
 
 pub use digraph::{Digraph, MAX_AGENTS, MAX_EDGES};
+pub use trees::Tree;
+
+use crate::error::some_agents;
+
+/// `agent 3`, or `agents 3, 5, 8 and 12 more`.
+fn named_agents(agents: &[usize]) -> String {
+    format!("{} {}", if agents.len() == 1 { "agent" } else { "agents" }, some_agents(agents))
+}
