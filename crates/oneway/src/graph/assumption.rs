@@ -1,0 +1,156 @@
+//! What a method needs of its two graphs: the paper's Assumption 1, and strong connectivity.
+
+use super::{Digraph, named_agents};
+use crate::error::some_agents;
+use crate::mixing::Mixing;
+use crate::{Error, Result};
+
+/// Checks Assumption 1: the pull graph and the reversed push graph each have a spanning tree, and the two share a
+/// root.
+///
+/// Positive diagonals, which the paper asks for too, are not checked: weight-1 trees do without them.
+///
+/// # Arguments
+/// * `pull`: R, links `from → to`.
+/// * `push`: C; its links are walked from receiver to sender, for the root is where all messages end.
+///
+/// # Returns
+/// All common roots, ascending, or [`Error::NoCommonRoot`], which says which of the three conditions fails and between
+/// which agents.
+///
+/// # Complexity
+/// O(n + m).
+///
+/// ```
+/// use oneway::graph::{Digraph, check_common_root, weights};
+/// let line = Digraph::from_edges(3, [(0, 1), (1, 2)]).unwrap();
+/// let pull = weights::uniform_rows(&line).unwrap();
+/// let push = weights::uniform_columns(&line.reversed()).unwrap();
+/// assert_eq!(check_common_root(&pull, &push).unwrap(), [0]);
+///
+/// let push = weights::uniform_columns(&line).unwrap();
+/// assert_eq!(
+///     check_common_root(&pull, &push).unwrap_err().to_string(),
+///     "no common root: the roots of the pull graph are 0, those of the reversed push graph 2: none is in both"
+/// );
+/// ```
+pub fn check_common_root(pull: &Mixing, push: &Mixing) -> Result<Vec<usize>> {
+    if pull.agents() != push.agents() {
+        return Err(Error::Mismatch {
+            left: "pull graph",
+            left_size: pull.agents(),
+            right: "push graph",
+            right_size: push.agents(),
+            unit: "agents",
+        });
+    }
+    let pull = Digraph::from_mixing(pull)?;
+    let push = Digraph::from_mixing(push)?.reversed();
+    let treeless: Vec<String> = [("pull graph", &pull), ("reversed push graph", &push)]
+        .into_iter()
+        .filter_map(|(name, graph)| why_no_tree(name, graph))
+        .collect();
+    if !treeless.is_empty() {
+        return Err(Error::NoCommonRoot(treeless.join("; and ")));
+    }
+
+    let (pull_roots, push_roots) = (pull.roots(), push.roots());
+    let common: Vec<usize> =
+        pull_roots.iter().copied().filter(|root| push_roots.binary_search(root).is_ok()).collect();
+    if common.is_empty() {
+        return Err(Error::NoCommonRoot(format!(
+            "the roots of the pull graph are {}, those of the reversed push graph {}: none is in both",
+            some_agents(&pull_roots),
+            some_agents(&push_roots)
+        )));
+    }
+    Ok(common)
+}
+
+/// Checks that every agent reaches every other, as push-sum methods need.
+///
+/// # Returns
+/// Nothing, or [`Error::NotStronglyConnected`] with an agent and whom it cannot reach.
+///
+/// # Complexity
+/// O(n + m).
+///
+/// ```
+/// use oneway::graph::{Digraph, check_strongly_connected, weights};
+/// let line = Digraph::from_edges(3, [(0, 1), (1, 2)]).unwrap();
+/// let error = check_strongly_connected(&weights::uniform_columns(&line).unwrap()).unwrap_err();
+/// assert!(error.to_string().ends_with("from agent 1 there is no path to agent 0"));
+/// ```
+pub fn check_strongly_connected(mixing: &Mixing) -> Result<()> {
+    let graph = Digraph::from_mixing(mixing)?;
+    let from = if graph.unreachable_from(0).is_empty() {
+        // Agent 0 reaches all; is there one that does not reach agent 0?
+        match graph.reversed().unreachable_from(0).first() {
+            None => return Ok(()),
+            Some(&from) => from,
+        }
+    } else {
+        0
+    };
+    Err(Error::NotStronglyConnected { from, unreachable: named_agents(&graph.unreachable_from(from)) })
+}
+
+/// Two agents that cannot be below one root, and whom each does not reach.
+fn why_no_tree(name: &str, graph: &Digraph) -> Option<String> {
+    let reasons = graph.rival_starts()?.map(|start| {
+        format!("from agent {start}, {} cannot be reached", named_agents(&graph.unreachable_from(start)))
+    });
+    Some(format!("the {name} has no spanning tree: {}", reasons.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Tree, families, weights};
+
+    fn complaint(pull: &Digraph, push: &Digraph) -> String {
+        let pull = weights::uniform_rows(pull).unwrap();
+        let push = weights::uniform_columns(push).unwrap();
+        check_common_root(&pull, &push).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_message_says_which_graph_has_no_tree_and_why() {
+        let apart = Digraph::from_edges(5, [(0, 1), (1, 2), (2, 0), (3, 4), (4, 3)]).unwrap();
+        let ring = families::ring(5).unwrap();
+        let why = "has no spanning tree: from agent 0, agents 3, 4 cannot be reached; \
+                   from agent 3, agents 0, 1, 2 cannot be reached";
+        assert_eq!(complaint(&apart, &ring), format!("no common root: the pull graph {why}"));
+        assert_eq!(complaint(&ring, &apart), format!("no common root: the reversed push graph {why}"));
+        assert_eq!(
+            complaint(&apart, &apart),
+            format!("no common root: the pull graph {why}; and the reversed push graph {why}")
+        );
+    }
+
+    #[test]
+    fn two_trees_with_different_roots_share_none() {
+        let flower = families::flower(7, 2).unwrap();
+        let pull = weights::pull_tree(&Tree::pull(&flower, 1).unwrap(), true).unwrap();
+        let push = weights::push_tree(&Tree::push(&flower, 4).unwrap(), true).unwrap();
+        let error = check_common_root(&pull, &push).unwrap_err().to_string();
+        assert!(
+            error.contains("roots of the pull graph are 1, those of the reversed push graph 4"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn graphs_of_different_size_do_not_match() {
+        let error = check_common_root(&Mixing::complete(3), &Mixing::complete(4)).unwrap_err();
+        assert_eq!(error.to_string(), "the pull graph has 3 agents, the push graph 4");
+    }
+
+    #[test]
+    fn strong_connectivity_is_needed_both_ways() {
+        assert!(check_strongly_connected(&Mixing::complete(4)).is_ok());
+        let inward = Digraph::from_edges(3, [(1, 0), (2, 0)]).unwrap();
+        let error = check_strongly_connected(&weights::uniform_columns(&inward).unwrap()).unwrap_err();
+        assert!(error.to_string().ends_with("from agent 0 there is no path to agents 1, 2"), "{error}");
+    }
+}
