@@ -26,6 +26,7 @@
 mod assumption;
 mod digraph;
 pub mod families;
+pub mod file;
 mod lists;
 mod trees;
 pub mod weights;
