@@ -229,8 +229,7 @@ impl Digraph {
         self.unreachable_from(0).is_empty() && self.reversed().unreachable_from(0).is_empty()
     }
 
-    /// Two agents, ascending, neither of which hears of the other or is told of by anyone who hears of the other: why
-    /// there is no root. `None` if there is one.
+    /// Two agents, ascending, that no one agent reaches both of: why there is no root. `None` if there is one.
     pub(super) fn rival_starts(&self) -> Option<[usize; 2]> {
         // Whoever reaches the last start of a sweep is reached from it. Sweeping only what the first one leaves out
         // keeps that true of the second: its ancestors are left out too.
