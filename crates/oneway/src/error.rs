@@ -124,6 +124,19 @@ pub enum Error {
         change: f64,
     },
 
+    /// A mixing whose chain has two or more closed classes: every mixture of their Perron vectors is one too.
+    #[error(
+        "the Perron vector is not unique: agents {first} and {second} belong to two groups that {closed}"
+    )]
+    PerronNotUnique {
+        /// An agent of one closed class.
+        first: usize,
+        /// An agent of another.
+        second: usize,
+        /// What closes them: "hear no one outside" (pull) or "send to no one outside" (push).
+        closed: &'static str,
+    },
+
     /// More agents than rows of data.
     #[error("{agents} agents cannot share {rows} rows of data: give at most {rows} agents")]
     TooFewRows {

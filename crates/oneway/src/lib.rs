@@ -6,5 +6,6 @@ pub mod graph;
 pub mod mixing;
 pub mod parameters;
 pub mod sample;
+pub mod theory;
 
 pub use error::{Error, Result};
