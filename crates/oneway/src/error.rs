@@ -50,7 +50,7 @@ pub enum Error {
     },
 
     /// An edge that names an agent that does not exist.
-    #[error("edge {from} -> {to} names an agent beyond the last one: with {agents} agents the ids are 0 to {}", agents - 1)]
+    #[error("edge {from} -> {to} names an agent beyond the last one: with {agents} agents the ids are 0 to {}", agents.saturating_sub(1))]
     Edge {
         /// Sender.
         from: usize,

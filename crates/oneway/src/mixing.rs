@@ -149,44 +149,60 @@ impl Mixing {
         sums
     }
 
+    /// The product self·first: mixing by `first`, then by self. O(Σ over entries (i, j) of row j of `first`).
+    pub fn times(&self, first: &Mixing, stochastic: Stochastic) -> Result<Mixing> {
+        let links = self.iter().flat_map(|link| {
+            let (senders, weights) = first.row(link.from);
+            senders.iter().zip(weights).map(move |(&from, &weight)| Link {
+                from: from as usize,
+                to: link.to,
+                weight: link.weight * weight,
+            })
+        });
+        Mixing::new(self.agents(), stochastic, links)
+    }
+
     /// One agent's mixed row: `out = Σ_j W[i][j]·rows[j]`, where row j starts at `j * out.len()`.
     ///
     /// This is the bit contract's sum: senders ascending, the first term assigned, multiply then add, never fused.
     /// Each coordinate is its own sum, so working in blocks of coordinates changes no bit.
-    #[inline]
+    #[inline(always)]
     pub fn mix_row(&self, i: usize, rows: &[f64], out: &mut [f64]) {
-        const BLOCK: usize = 16;
-        let width = out.len();
-        let (senders, weights) = self.row(i);
-        let Some((&first, &first_weight)) = senders.first().zip(weights.first()) else {
-            out.fill(0.0); // a push row may hear no one, not even itself: an empty sum
-            return;
-        };
+        match out.len() {
+            0 => {}
+            32.. => self.mix_in_blocks::<32>(i, rows, out),
+            8.. => self.mix_in_blocks::<8>(i, rows, out),
+            _ => self.mix_in_blocks::<1>(i, rows, out),
+        }
+    }
 
-        let mut blocks = out.chunks_exact_mut(BLOCK);
-        let mut at = 0;
-        for block in &mut blocks {
-            let start = first as usize * width + at;
-            let mut sum = [0.0; BLOCK];
-            for (s, x) in sum.iter_mut().zip(&rows[start..start + BLOCK]) {
-                *s = first_weight * x;
-            }
-            for (&sender, &weight) in senders.iter().zip(weights).skip(1) {
-                let start = sender as usize * width + at;
-                for (s, x) in sum.iter_mut().zip(&rows[start..start + BLOCK]) {
-                    *s += weight * x;
+    /// Sums B coordinates at a time in registers. The last block is moved back to end with the row: the coordinates it
+    /// shares with the one before are computed twice, to the same bits.
+    #[inline(always)]
+    fn mix_in_blocks<const B: usize>(&self, i: usize, rows: &[f64], out: &mut [f64]) {
+        let (width, (senders, weights)) = (out.len(), self.row(i));
+        let Some(((&first, others), (&first_weight, weights))) =
+            senders.split_first().zip(weights.split_first())
+        else {
+            return out.fill(0.0); // a push row may hear no one, not even itself
+        };
+        let mut start = 0;
+        while start < width {
+            start = start.min(width - B);
+            let part = |sender: u32| {
+                let from = sender as usize * width + start;
+                let part: &[f64; B] = rows[from..from + B].first_chunk().unwrap_or(&[0.0; B]);
+                part
+            };
+            let mut sum = *part(first);
+            sum.iter_mut().for_each(|sum| *sum *= first_weight);
+            for (&sender, &weight) in others.iter().zip(weights) {
+                for (sum, x) in sum.iter_mut().zip(part(sender)) {
+                    *sum += weight * x;
                 }
             }
-            block.copy_from_slice(&sum);
-            at += BLOCK;
-        }
-        for (offset, o) in blocks.into_remainder().iter_mut().enumerate() {
-            let column = at + offset;
-            let mut sum = first_weight * rows[first as usize * width + column];
-            for (&sender, &weight) in senders.iter().zip(weights).skip(1) {
-                sum += weight * rows[sender as usize * width + column];
-            }
-            *o = sum;
+            out[start..start + B].copy_from_slice(&sum);
+            start += B;
         }
     }
 }

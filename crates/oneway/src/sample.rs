@@ -98,7 +98,8 @@ impl Draws {
         let c = 1.0 / libm::sqrt(9.0 * d);
         loop {
             let x = self.normal();
-            let v = (1.0 + c * x).powi(3);
+            let root = 1.0 + c * x;
+            let v = root * root * root;
             if v > 0.0 && libm::log(self.unit()) < 0.5 * x * x + d - d * v + d * libm::log(v) {
                 return libm::log(d * v);
             }

@@ -96,6 +96,7 @@ impl SparseRows {
     }
 
     /// Runs `kernel` on the concrete representation, so that the choice is made once and not per entry.
+    #[inline(always)]
     pub(crate) fn with<K: Kernel>(&self, kernel: K) -> K::Output {
         let offsets = &self.offsets[..];
         match (&self.columns, &self.values) {
@@ -137,7 +138,7 @@ struct Binary<'a, C> {
 }
 
 impl<C: Copy + Into<u32>> Entries for Binary<'_, C> {
-    #[inline]
+    #[inline(always)]
     fn row(&self, r: usize) -> impl Iterator<Item = (usize, f64)> {
         self.columns[self.offsets[r]..self.offsets[r + 1]].iter().map(|&c| (c.into() as usize, 1.0))
     }
@@ -151,7 +152,7 @@ struct Valued<'a, C> {
 }
 
 impl<C: Copy + Into<u32>> Entries for Valued<'_, C> {
-    #[inline]
+    #[inline(always)]
     fn row(&self, r: usize) -> impl Iterator<Item = (usize, f64)> {
         let range = self.offsets[r]..self.offsets[r + 1];
         let columns = self.columns[range.clone()].iter().map(|&c| c.into() as usize);

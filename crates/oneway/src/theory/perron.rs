@@ -84,7 +84,8 @@ pub fn right(mixing: &Mixing) -> Result<Vec<f64>> {
 /// assert_eq!(c_pi(&[1.0, 0.0], &[1.0, 0.0]), 2.0);
 /// ```
 pub fn c_pi(left: &[f64], right: &[f64]) -> f64 {
-    left.len() as f64 * left.iter().zip(right).map(|(l, r)| l * r).sum::<f64>()
+    let n = left.len() as f64;
+    exact::sum(left.iter().zip(right).map(|(l, r)| n * l * r)) // so that 20 agents of weight 1/20 make 1, not 1 + 7e-16
 }
 
 /// One direction of a chain's arcs, by node.

@@ -1,0 +1,55 @@
+//! The two costs of an experiment: a round, and an evaluation. `just bench`.
+#![allow(clippy::unwrap_used)]
+
+use divan::{Bencher, black_box};
+use oneway::data::a9a::{Split, a9a};
+use oneway::graph::families;
+use oneway::method::Method;
+use oneway::methods::{Csgdm, PushDiging, PushPull, Sgp, Smtpp};
+use oneway::partition::Partition;
+use oneway::problem::Problem;
+use oneway::problems::{Batch, Logistic};
+use oneway::schedule::Schedule;
+use oneway::simulator::{Setup, Simulator};
+use oneway::topology::{Subgraph, Topology, Weights};
+
+fn main() {
+    divan::main();
+}
+
+const AGENTS: usize = 20;
+
+fn problem() -> Logistic {
+    Logistic::new(&a9a(Split::Train), Partition::Even, AGENTS, 0.01, Batch::Sampled(1), 1).unwrap()
+}
+
+fn exponential() -> Topology {
+    let digraph = families::exponential(AGENTS).unwrap();
+    Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+}
+
+/// One round of n = 20 agents on a9a (d = 123, batch 1), exponential graph.
+#[divan::bench(args = ["smtpp", "push-pull", "sgp", "push-diging", "csgdm"], sample_size = 1000)]
+fn round(bencher: Bencher, name: &str) {
+    let method: Box<dyn Method> = match name {
+        "smtpp" => Box::new(Smtpp::new(0.1).unwrap()),
+        "push-pull" => Box::new(PushPull),
+        "sgp" => Box::new(Sgp),
+        "push-diging" => Box::new(PushDiging),
+        _ => Box::new(Csgdm::new(0.1).unwrap()),
+    };
+    let topology = if name == "csgdm" { Topology::complete(AGENTS).unwrap() } else { exponential() };
+    let (problem, schedule) = (problem(), Schedule::constant(0.01).unwrap());
+    let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 1 };
+    let mut simulator = Simulator::new(setup).unwrap();
+    bencher.bench_local(|| simulator.round());
+}
+
+/// F(x) and ∇F(x) over all of a9a, on one thread.
+#[divan::bench(sample_size = 20)]
+fn evaluation(bencher: Bencher) {
+    let problem = problem();
+    let x: Vec<f64> = (0..problem.dim()).map(|k| 0.01 * k as f64 - 0.5).collect();
+    let mut g = vec![0.0; problem.dim()];
+    bencher.bench_local(|| (0..AGENTS).map(|agent| problem.exact(agent, black_box(&x), &mut g)).sum::<f64>());
+}

@@ -1,0 +1,195 @@
+//! The waist: what a decentralised method is, to the engine.
+//!
+//! A round is `send` → the engine mixes linearly (R·pull, C·push) → `step`. The method says what an agent does with its
+//! own state; the engine owns the states and the messages, and can therefore check, hash, save and ship them. The same
+//! compiled method runs in the simulator and in a networked agent.
+
+use std::fmt::Debug;
+
+use crate::problem::Problem;
+use crate::row::Width;
+use crate::sample::{Draws, Purpose};
+use crate::topology::Pair;
+use crate::vectors::widest;
+
+/// One agent's side of one decentralised method. Holds hyper-parameters only; the engine owns the state.
+pub trait Method: Send + Sync + Debug {
+    /// How wide the state row and the two message rows are.
+    fn layout(&self) -> Layout;
+
+    /// What kind of network the method is made for.
+    fn network(&self) -> Network;
+
+    /// Which part of the state plays which role in the laws that are checked while running.
+    fn roles(&self) -> Roles;
+
+    /// Exchanges per round.
+    fn phases(&self) -> u32 {
+        1
+    }
+
+    /// Fills the state row at the start, from x₀ = `local.start(…)`.
+    fn init(&self, state: &mut [f64], local: &mut Local<'_>);
+
+    /// Fills what the agent sends on the pull graph and on the push graph.
+    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]);
+
+    /// Takes in what arrived: `pulled` = Σ_j R_ij pull_j and `pushed` = Σ_j C_ij push_j.
+    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>);
+
+    /// Pass 1 over a block of agents: every row sends. Provided; see [`Block`].
+    fn send_block(&self, at: Round, mut block: Block<'_>, pulls: &mut [f64], pushes: &mut [f64]) {
+        widest(
+            #[inline(always)]
+            || {
+                let [pull, push] = [block.layout.pull, block.layout.push].map(|width| width.len(block.d));
+                for (i, (_, state)) in block.states().enumerate() {
+                    let pull = &mut pulls[i * pull..(i + 1) * pull];
+                    let push = &mut pushes[i * push..(i + 1) * push];
+                    self.send(at, state, pull, push);
+                }
+            },
+        );
+    }
+
+    /// Pass 2 over a block of agents: every row mixes what it hears, then steps. Provided; see [`Block`].
+    fn step_block(&self, at: Round, mut block: Block<'_>, mail: &Mail<'_>, scratch: &mut [f64]) {
+        widest(
+            #[inline(always)]
+            || {
+                let [pull, push] = [block.layout.pull, block.layout.push].map(|width| width.len(block.d));
+                let (pulled, rest) = scratch.split_at_mut(pull);
+                let (pushed, gradient) = rest.split_at_mut(push);
+                let (problem, seed) = (block.problem, block.seed);
+                for (agent, state) in block.states() {
+                    mail.pair.pull.mix_row(agent, mail.pulls, pulled);
+                    mail.pair.push.mix_row(agent, mail.pushes, pushed);
+                    // state k + 1 takes the samples ξ_{k+1}
+                    let mut local = Local::new(problem, seed, agent, at.k + 1, gradient);
+                    self.step(at, state, pulled, pushed, &mut local);
+                }
+            },
+        );
+    }
+
+    /// The agent's estimate of the minimiser: the first vector of its state, unless the method says otherwise.
+    fn estimate<'s>(&self, state: &'s [f64], d: usize) -> &'s [f64] {
+        &state[..d]
+    }
+}
+
+/// The widths of a method's rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// The state that an agent keeps.
+    pub state: Width,
+    /// What it offers on the pull graph, mixed by R.
+    pub pull: Width,
+    /// What it sends on the push graph, mixed by C.
+    pub push: Width,
+}
+
+/// The kind of network a method is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// R on the pull graph, C on the push graph, with a common root. x̄ = π_RᵀX.
+    PushPull,
+    /// C only, on a strongly connected digraph. x̄ is the mean of the conserved variable.
+    PushSum,
+    /// Everyone hears everyone, C = 11ᵀ/n: not decentralised at all, but the bound to compare with.
+    Central,
+}
+
+/// Which vector (or scalar) of the state plays which role; `None` where a method has no such part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Roles {
+    /// The vector whose plain mean over agents is x̄, for push-sum methods. Others: x̄ = π_Rᵀ of the estimates.
+    pub conserved: Option<usize>,
+    /// The vector v that tracks: (1/n)Σ v_i = (1/n)Σ `tracked`_i in every round (Lemma 2).
+    pub tracker: Option<usize>,
+    /// The vector whose mean the tracker has.
+    pub tracked: Option<usize>,
+    /// The vector m_i that estimates ∇f_i(x_i).
+    pub momentum: Option<usize>,
+    /// The scalar w_i with (1/n)Σ w_i = 1: push-sum's weight.
+    pub weight: Option<usize>,
+}
+
+/// Where in the run we are.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Round {
+    /// The round that turns state k into state k + 1.
+    pub k: u64,
+    /// The exchange within the round, for methods with several.
+    pub phase: u32,
+    /// The step size η_k; the schedule belongs to the experiment, not to the method.
+    pub η: f64,
+}
+
+/// What an agent has for itself: its part of the problem, and its draws for one state.
+#[derive(Debug)]
+pub struct Local<'a> {
+    problem: &'a dyn Problem,
+    agent: usize,
+    draws: Draws,
+    gradient: &'a mut [f64],
+}
+
+impl<'a> Local<'a> {
+    /// Agent `agent` at state `k`: samples ξ_{agent,k}, ∇f_agent. `scratch` has the problem's dimension.
+    #[inline]
+    pub fn new(problem: &'a dyn Problem, seed: u64, agent: usize, k: u64, scratch: &'a mut [f64]) -> Self {
+        Self { problem, agent, draws: Draws::new(seed, Purpose::Gradient, agent, k), gradient: scratch }
+    }
+
+    /// Writes the starting point x₀, the same for all agents.
+    pub fn start(&self, x: &mut [f64]) {
+        self.problem.start(x);
+    }
+
+    /// A stochastic gradient ∇F_i(x; ξ) with a fresh sample; a second call draws a second sample.
+    #[inline]
+    pub fn gradient(&mut self, x: &[f64]) -> &[f64] {
+        self.problem.gradient(self.agent, x, &mut self.draws, self.gradient);
+        self.gradient
+    }
+}
+
+/// Some agents in a row, as an engine hands them to a pass.
+///
+/// The two passes are provided methods of [`Method`], so that a method's `send` and `step` are compiled into the loop
+/// over agents, and the whole of it for the widest vectors of the machine.
+#[derive(Debug)]
+pub struct Block<'a> {
+    /// The first agent.
+    pub first: usize,
+    /// Their state rows.
+    pub states: &'a mut [f64],
+    /// The widths of the rows.
+    pub layout: Layout,
+    /// The problem's dimension.
+    pub d: usize,
+    /// The problem.
+    pub problem: &'a dyn Problem,
+    /// Seed of the sampling.
+    pub seed: u64,
+}
+
+impl Block<'_> {
+    #[inline(always)]
+    fn states(&mut self) -> impl Iterator<Item = (usize, &mut [f64])> {
+        let rows = self.states.chunks_exact_mut(self.layout.state.len(self.d));
+        rows.enumerate().map(|(i, state)| (self.first + i, state))
+    }
+}
+
+/// All messages of an exchange, and how they are mixed.
+#[derive(Debug)]
+pub struct Mail<'a> {
+    /// R and C.
+    pub pair: &'a Pair,
+    /// What every agent offers on the pull graph, a row each.
+    pub pulls: &'a [f64],
+    /// What every agent sends on the push graph, a row each.
+    pub pushes: &'a [f64],
+}

@@ -1,0 +1,182 @@
+//! What `curves.csv` says of a state. Nothing here feeds back into a run.
+//!
+//! Sums over agents go by fixed blocks of agents, whatever the threads, so that curves have the same bits too.
+
+use rayon::prelude::*;
+
+use crate::Result;
+use crate::method::{Network, Roles};
+use crate::observe::View;
+use crate::simulator::worth_threads;
+
+/// Agents are summed in at most so many blocks; a constant, so that sums do not depend on threads.
+const BLOCKS: usize = 64;
+
+/// The quantities of one state; `None` where a method has no such thing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measurement {
+    /// Rounds done, k.
+    pub iteration: u64,
+    /// F(x̄).
+    pub loss: f64,
+    /// ‖∇F(x̄)‖².
+    pub grad_norm_sq: f64,
+    /// (1/n) Σ ‖x_i − x̄‖², x_i the agent's estimate.
+    pub consensus_error: f64,
+    /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖²: how far trackers are from their share of the mean.
+    pub tracking_error: Option<f64>,
+    /// (1/n) Σ ‖m_i − ∇f_i(x_i)‖².
+    pub momentum_error: Option<f64>,
+    /// The larger of ‖v̄ − m̄‖ (Lemma 2) and |w̄ − 1|: zero but for rounding.
+    pub conservation_error: Option<f64>,
+    /// Share of held-out examples that x̄ classifies rightly.
+    pub test_accuracy: Option<f64>,
+    /// Numbers sent over all links so far.
+    pub floats_sent: Option<u64>,
+}
+
+/// Measures one state. Costs about one pass over all data, two for methods with momentum.
+pub fn measure(view: &View<'_>) -> Result<Measurement> {
+    let Roles { tracker, momentum, .. } = view.method.roles();
+    let (mean, d) = (average(view)?, view.problem.dim());
+
+    let (losses, gradient) = over_agents(view, |i, sum| {
+        let mut g = vec![0.0; d];
+        let loss = view.problem.exact(i, &mean, &mut g);
+        add(sum, 1.0, &g);
+        loss
+    });
+    let n = view.agents() as f64;
+    let (consensus, _) = over_agents(view, |i, _| distance_sq(view.estimate(i), &mean));
+
+    let tracking_error = match tracker {
+        Some(tracker) => {
+            let π_c = &view.topology.stationary(view.k)?.push;
+            let total = sum_of(view, |i| (1.0, view.vector(i, tracker))); // n·v̄
+            let (far, _) = over_agents(view, |i, _| {
+                let pairs = view.vector(i, tracker).iter().zip(&total);
+                pairs.map(|(v, total)| square(v - π_c[i] * total)).sum()
+            });
+            Some(far / n)
+        }
+        None => None,
+    };
+    let momentum_error = momentum.map(|momentum| {
+        let (far, _) = over_agents(view, |i, _| {
+            let mut g = vec![0.0; d];
+            view.problem.exact(i, view.estimate(i), &mut g);
+            distance_sq(view.vector(i, momentum), &g)
+        });
+        far / n
+    });
+
+    Ok(Measurement {
+        iteration: view.k,
+        loss: losses / n,
+        grad_norm_sq: gradient.iter().map(|g| square(g / n)).sum(),
+        consensus_error: consensus / n,
+        tracking_error,
+        momentum_error,
+        conservation_error: conservation_error(view),
+        test_accuracy: view.problem.test_accuracy(&mean),
+        floats_sent: floats_sent(view),
+    })
+}
+
+/// x̄, where F is evaluated: π_RᵀX for pull methods, the conserved mean for push-sum ones, x for the centralised.
+pub fn average(view: &View<'_>) -> Result<Vec<f64>> {
+    let n = view.agents() as f64;
+    Ok(match (view.method.roles().conserved, view.method.network()) {
+        (Some(index), _) => sum_of(view, |i| (1.0 / n, view.vector(i, index))),
+        (None, Network::Central) => view.estimate(0).to_vec(), // all agents hold the same bits
+        (None, _) => {
+            let π_r = &view.topology.stationary(view.k)?.pull;
+            sum_of(view, |i| (π_r[i], view.estimate(i)))
+        }
+    })
+}
+
+/// How far the method's conserved quantities have drifted: ‖v̄ − m̄‖ or |w̄ − 1|, the larger if it has both.
+fn conservation_error(view: &View<'_>) -> Option<f64> {
+    let Roles { tracker, tracked, weight, .. } = view.method.roles();
+    let n = view.agents() as f64;
+    let trackers = tracker.zip(tracked).map(|(tracker, tracked)| {
+        let (_, difference) = over_agents(view, |i, sum| {
+            add(sum, 1.0, view.vector(i, tracker));
+            add(sum, -1.0, view.vector(i, tracked));
+            0.0
+        });
+        difference.iter().map(|x| square(x / n)).sum::<f64>().sqrt()
+    });
+    let weights = weight.map(|weight| {
+        let (sum, _) = over_agents(view, |i, _| view.scalar(i, weight));
+        (sum / n - 1.0).abs()
+    });
+    match (trackers, weights) {
+        (Some(trackers), Some(weights)) => Some(trackers.max(weights)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// Numbers sent by all agents in the k rounds so far: links × width, on both graphs. Nothing for centralised methods.
+fn floats_sent(view: &View<'_>) -> Option<u64> {
+    if view.method.network() == Network::Central {
+        return None;
+    }
+    let (layout, d) = (view.method.layout(), view.problem.dim());
+    let phases = u64::from(view.method.phases());
+    let period = view.topology.period();
+    let rounds = (0..).zip(period).map(|(phase, pair)| {
+        let times = (view.k + period.len() as u64 - 1 - phase) / period.len() as u64;
+        let pull = pair.pull.links_on_wire() * layout.pull.len(d);
+        let push = pair.push.links_on_wire() * layout.push.len(d);
+        times * phases * (pull + push) as u64
+    });
+    Some(rounds.sum())
+}
+
+/// Σ_i of what `work` returns, and of what it adds to the vector it is handed: agents ascending within fixed blocks,
+/// then blocks ascending.
+fn over_agents(view: &View<'_>, work: impl Fn(usize, &mut [f64]) -> f64 + Sync) -> (f64, Vec<f64>) {
+    let (n, d) = (view.agents(), view.problem.dim());
+    let blocks = n.min(BLOCKS);
+    let one_block = |b: usize| {
+        let mut vector = vec![0.0; d];
+        let agents = b * n / blocks..(b + 1) * n / blocks;
+        let scalar: f64 = agents.map(|i| work(i, &mut vector)).sum();
+        (scalar, vector)
+    };
+    let parts: Vec<(f64, Vec<f64>)> = if worth_threads(n, d) {
+        (0..blocks).into_par_iter().map(one_block).collect()
+    } else {
+        (0..blocks).map(one_block).collect()
+    };
+    let mut total = (0.0, vec![0.0; d]);
+    for (scalar, vector) in parts {
+        total.0 += scalar;
+        add(&mut total.1, 1.0, &vector);
+    }
+    total
+}
+
+/// Σ_i weight_i·vector_i.
+fn sum_of<'v>(view: &View<'_>, term: impl Fn(usize) -> (f64, &'v [f64]) + Sync) -> Vec<f64> {
+    let (_, sum) = over_agents(view, |i, sum| {
+        let (weight, vector) = term(i);
+        add(sum, weight, vector);
+        0.0
+    });
+    sum
+}
+
+fn add(sum: &mut [f64], weight: f64, vector: &[f64]) {
+    sum.iter_mut().zip(vector).for_each(|(s, v)| *s += weight * v);
+}
+
+fn distance_sq(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| square(a - b)).sum()
+}
+
+fn square(x: f64) -> f64 {
+    x * x
+}

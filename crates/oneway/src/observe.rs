@@ -1,0 +1,65 @@
+//! Observers see a run; they may ask it to stop and never touch it.
+
+use std::ops::ControlFlow;
+
+use crate::Result;
+use crate::method::Method;
+use crate::problem::Problem;
+use crate::topology::Topology;
+
+/// Looks at the state every so many rounds.
+pub trait Observer {
+    /// Looks; `Break` asks to stop.
+    fn observe(&mut self, view: &View<'_>) -> Result<ControlFlow<()>>;
+}
+
+/// Nobody looks.
+impl Observer for () {
+    fn observe(&mut self, _view: &View<'_>) -> Result<ControlFlow<()>> {
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// A run as observers see it: state k of all agents.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'a> {
+    /// Rounds done.
+    pub k: u64,
+    /// The method.
+    pub method: &'a dyn Method,
+    /// The problem.
+    pub problem: &'a dyn Problem,
+    /// The network.
+    pub topology: &'a Topology,
+    /// All state rows, one agent after another.
+    pub states: &'a [f64],
+}
+
+impl<'a> View<'a> {
+    /// Number of agents, n.
+    pub fn agents(&self) -> usize {
+        self.problem.agents()
+    }
+
+    /// The state row of agent i.
+    pub fn state(&self, i: usize) -> &'a [f64] {
+        let width = self.method.layout().state.len(self.problem.dim());
+        &self.states[i * width..(i + 1) * width]
+    }
+
+    /// Agent i's estimate of the minimiser.
+    pub fn estimate(&self, i: usize) -> &'a [f64] {
+        self.method.estimate(self.state(i), self.problem.dim())
+    }
+
+    /// Vector number `index` of agent i's state.
+    pub fn vector(&self, i: usize, index: usize) -> &'a [f64] {
+        crate::row::vector(self.state(i), index, self.problem.dim())
+    }
+
+    /// Scalar number `index` of agent i's state.
+    pub fn scalar(&self, i: usize, index: usize) -> f64 {
+        let vectors = self.method.layout().state.vectors;
+        self.state(i)[vectors * self.problem.dim() + index]
+    }
+}

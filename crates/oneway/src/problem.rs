@@ -1,0 +1,30 @@
+//! What is minimised: F(x) = (1/n) Σ f_i(x), where only agent i can ask about f_i.
+
+use std::fmt::Debug;
+
+use crate::sample::Draws;
+
+/// A sum of local objectives.
+pub trait Problem: Send + Sync + Debug {
+    /// Number of local objectives, n.
+    fn agents(&self) -> usize;
+
+    /// Dimension of x, d.
+    fn dim(&self) -> usize;
+
+    /// Writes the starting point x₀: the origin, unless the problem says otherwise.
+    fn start(&self, x: &mut [f64]) {
+        x.fill(0.0);
+    }
+
+    /// Writes a stochastic gradient ∇F_i(x; ξ) of agent i into `g`, with E[g] = ∇f_i(x).
+    fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]);
+
+    /// Returns f_i(x) and writes ∇f_i(x) into `g`.
+    fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64;
+
+    /// The share of held-out examples that x classifies rightly, where that has a meaning.
+    fn test_accuracy(&self, _x: &[f64]) -> Option<f64> {
+        None
+    }
+}

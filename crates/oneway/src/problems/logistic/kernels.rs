@@ -1,0 +1,73 @@
+//! The inner loops: over rows, and over the entries of a row.
+
+use super::link::Margin;
+use crate::data::Dataset;
+use crate::data::rows::{Entries, Kernel};
+
+/// Margins are taken so many at a time, so that their losses and slopes are computed side by side.
+const BLOCK: usize = 32;
+
+/// aᵀx, in the order of the row's columns.
+#[inline(always)]
+fn product<E: Entries>(entries: E, r: usize, x: &[f64]) -> f64 {
+    entries.row(r).fold(0.0, |sum, (column, value)| sum + value * x[column])
+}
+
+/// Adds Σ_r ∇ln(1 + exp(−z_r)), z_r = y_r a_rᵀx, to g; returns Σ_r ln(1 + exp(−z_r)) if LOSSES, else 0.
+pub(super) struct AddGradients<'a, I, const LOSSES: bool> {
+    pub(super) labels: &'a [f64],
+    pub(super) rows: I,
+    pub(super) x: &'a [f64],
+    pub(super) g: &'a mut [f64],
+}
+
+impl<I: Iterator<Item = usize>, const LOSSES: bool> Kernel for AddGradients<'_, I, LOSSES> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<E: Entries>(mut self, entries: E) -> f64 {
+        let mut losses = 0.0;
+        let (mut rows, mut margins, mut values) = ([0; BLOCK], [Margin::default(); BLOCK], [0.0; BLOCK]);
+        loop {
+            let mut taken = 0;
+            for (row, r) in rows.iter_mut().zip(&mut self.rows) {
+                *row = r;
+                taken += 1;
+            }
+            if taken == 0 {
+                return losses;
+            }
+            let (rows, margins, values) = (&rows[..taken], &mut margins[..taken], &mut values[..taken]);
+            for (z, &r) in values.iter_mut().zip(rows) {
+                *z = self.labels[r] * product(entries, r, self.x); // z = y aᵀx
+            }
+            margins.iter_mut().zip(&*values).for_each(|(margin, &z)| *margin = Margin::new(z));
+            if LOSSES {
+                values.iter_mut().zip(&*margins).for_each(|(loss, margin)| *loss = margin.loss());
+                losses = values.iter().fold(losses, |sum, loss| sum + loss);
+            }
+            values.iter_mut().zip(&*margins).for_each(|(slope, margin)| *slope = margin.slope()); // σ(−z)
+            for (slope, &r) in values.iter().zip(rows) {
+                let c = -self.labels[r] * slope; // ∇ln(1 + exp(−z)) = −y σ(−z) a
+                for (column, value) in entries.row(r) {
+                    self.g[column] += c * value;
+                }
+            }
+        }
+    }
+}
+
+/// Counts the rows whose label is the sign of aᵀx.
+pub(super) struct CountRight<'a> {
+    pub(super) test: &'a Dataset,
+    pub(super) x: &'a [f64],
+}
+
+impl Kernel for CountRight<'_> {
+    type Output = usize;
+
+    fn run<E: Entries>(self, entries: E) -> usize {
+        let labels = self.test.labels.iter().enumerate();
+        labels.filter(|&(r, y)| y * product(entries, r, self.x) > 0.0).count()
+    }
+}

@@ -1,0 +1,252 @@
+//! The paper's problem: logistic regression with a non-convex regulariser.
+//!
+//! f_i(x) = (1/m_i) Σ_j ln(1 + exp(−y_ij a_ijᵀx)) + Σ_k α x_k²/(1 + x_k²).
+
+mod kernels;
+mod link;
+
+use crate::data::Dataset;
+use crate::partition::Partition;
+use crate::problem::Problem;
+use crate::sample::Draws;
+use crate::vectors::widest;
+use crate::{Error, Result};
+
+use kernels::{AddGradients, CountRight};
+
+/// How many rows a stochastic gradient looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Batch {
+    /// So many rows of the agent's own, drawn uniformly with replacement.
+    Sampled(usize),
+    /// All of the agent's rows: the exact gradient.
+    Full,
+}
+
+/// Non-convex logistic regression on sparse rows, split over agents.
+#[derive(Debug, Clone)]
+pub struct Logistic {
+    /// The agents' rows, one agent after another.
+    data: Dataset,
+    rows_per_agent: usize,
+    agents: usize,
+    α: f64,
+    batch: Batch,
+    test: Option<Dataset>,
+}
+
+impl Logistic {
+    /// Splits `data` over `agents` by the given rule (`seed` for the random ones).
+    ///
+    /// ```
+    /// use oneway::data::{Dataset, SparseRows};
+    /// use oneway::partition::Partition;
+    /// use oneway::problem::Problem;
+    /// use oneway::problems::{Batch, Logistic};
+    /// let mut rows = SparseRows::new();
+    /// rows.push([(0, 1.0)]);
+    /// rows.push([(1, 1.0)]);
+    /// let data = Dataset { features: 2, labels: vec![1.0, -1.0], rows };
+    /// let problem = Logistic::new(&data, Partition::Even, 2, 0.01, Batch::Full, 0).unwrap();
+    /// let mut g = [0.0; 2];
+    /// let loss = problem.exact(0, &[0.0, 0.0], &mut g);
+    /// assert!((loss - std::f64::consts::LN_2).abs() < 1e-15);
+    /// assert_eq!(g, [-0.5, 0.0]);
+    /// ```
+    pub fn new(
+        data: &Dataset,
+        partition: Partition,
+        agents: usize,
+        α: f64,
+        batch: Batch,
+        seed: u64,
+    ) -> Result<Self> {
+        if !(α >= 0.0 && α.is_finite()) {
+            return Err(Error::parameter(
+                "problem",
+                "alpha",
+                α,
+                "the regulariser's weight must be 0 or more",
+            ));
+        }
+        let shards = partition.split(&data.labels, agents, seed)?;
+        let rows_per_agent = data.len() / agents;
+        if let Batch::Sampled(size) = batch
+            && !(1..=rows_per_agent).contains(&size)
+        {
+            let expected =
+                format!("a batch has 1 to {rows_per_agent} rows (an agent's share), or is \"full\"");
+            return Err(Error::parameter("problem", "batch", size, expected));
+        }
+        Ok(Self { data: data.select(&shards.concat()), rows_per_agent, agents, α, batch, test: None })
+    }
+
+    /// Adds held-out data, for the test accuracy.
+    pub fn with_test(mut self, test: Dataset) -> Result<Self> {
+        if test.features != self.data.features {
+            return Err(Error::Mismatch {
+                left: "training data",
+                left_size: self.data.features,
+                right: "test data",
+                right_size: test.features,
+                unit: "features",
+            });
+        }
+        self.test = Some(test);
+        Ok(self)
+    }
+
+    #[inline(always)]
+    fn add_gradients<const LOSSES: bool>(
+        &self,
+        rows: impl Iterator<Item = usize>,
+        x: &[f64],
+        g: &mut [f64],
+    ) -> f64 {
+        self.data.rows.with(AddGradients::<_, LOSSES> { labels: &self.data.labels, rows, x, g })
+    }
+
+    /// Adds the regulariser's gradient to the mean over `rows` rows: g ← g/rows + 2αx/(1+x²)².
+    #[inline(always)]
+    fn finish_gradient(&self, x: &[f64], rows: usize, g: &mut [f64]) {
+        let (per_row, twice_α) = (1.0 / rows as f64, 2.0 * self.α);
+        for (g, x) in g.iter_mut().zip(x) {
+            let q = 1.0 + x * x;
+            *g = *g * per_row + twice_α * x / (q * q);
+        }
+    }
+
+    fn regulariser(&self, x: &[f64]) -> f64 {
+        x.iter().map(|x| self.α * (x * x) / (1.0 + x * x)).sum()
+    }
+}
+
+impl Problem for Logistic {
+    fn agents(&self) -> usize {
+        self.agents
+    }
+
+    fn dim(&self) -> usize {
+        self.data.features
+    }
+
+    fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
+        let (first, m) = (agent * self.rows_per_agent, self.rows_per_agent);
+        widest(
+            #[inline(always)]
+            || {
+                g.fill(0.0);
+                let size = match self.batch {
+                    Batch::Sampled(size) => {
+                        self.add_gradients::<false>((0..size).map(|_| first + draws.below(m)), x, g);
+                        size
+                    }
+                    Batch::Full => {
+                        self.add_gradients::<false>(first..first + m, x, g);
+                        m
+                    }
+                };
+                self.finish_gradient(x, size, g);
+            },
+        );
+    }
+
+    fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
+        let (first, m) = (agent * self.rows_per_agent, self.rows_per_agent);
+        widest(
+            #[inline(always)]
+            || {
+                g.fill(0.0);
+                let losses = self.add_gradients::<true>(first..first + m, x, g);
+                self.finish_gradient(x, m, g);
+                losses / m as f64 + self.regulariser(x)
+            },
+        )
+    }
+
+    fn test_accuracy(&self, x: &[f64]) -> Option<f64> {
+        let test = self.test.as_ref()?;
+        Some(test.rows.with(CountRight { test, x }) as f64 / test.len() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::a9a::{Split, a9a};
+    use crate::sample::Purpose;
+
+    fn problem(batch: Batch) -> Logistic {
+        Logistic::new(&a9a(Split::Test), Partition::Even, 20, 0.01, batch, 1).unwrap()
+    }
+
+    fn point() -> Vec<f64> {
+        (0..123).map(|k| 0.9 * f64::from(k % 7) - 2.0).collect()
+    }
+
+    #[test]
+    fn gradient_is_the_slope_of_the_loss() {
+        let problem = problem(Batch::Full);
+        let (mut x, mut g, mut unused) = (point(), vec![0.0; 123], vec![0.0; 123]);
+        problem.exact(7, &x, &mut g);
+        for k in [0, 40, 81, 122] {
+            let h = 1e-5;
+            let at = x[k];
+            x[k] = at + h;
+            let above = problem.exact(7, &x, &mut unused);
+            x[k] = at - h;
+            let below = problem.exact(7, &x, &mut unused);
+            x[k] = at;
+            assert!(((above - below) / (2.0 * h) - g[k]).abs() < 1e-9, "coordinate {k}");
+        }
+    }
+
+    #[test]
+    fn a_full_batch_is_the_exact_gradient_to_the_bit() {
+        let problem = problem(Batch::Full);
+        let (x, mut exact, mut full) = (point(), vec![0.0; 123], vec![0.0; 123]);
+        problem.exact(3, &x, &mut exact);
+        problem.gradient(3, &x, &mut Draws::new(1, Purpose::Gradient, 3, 0), &mut full);
+        assert_eq!(exact, full);
+    }
+
+    #[test]
+    fn sampled_gradients_have_the_exact_one_as_their_mean() {
+        let problem = problem(Batch::Sampled(4));
+        let (x, mut exact, mut g) = (point(), vec![0.0; 123], vec![0.0; 123]);
+        problem.exact(3, &x, &mut exact);
+        let mut mean = vec![0.0; 123];
+        const ROUNDS: u64 = 20_000;
+        for k in 0..ROUNDS {
+            problem.gradient(3, &x, &mut Draws::new(1, Purpose::Gradient, 3, k), &mut g);
+            mean.iter_mut().zip(&g).for_each(|(mean, g)| *mean += g / ROUNDS as f64);
+        }
+        // one coordinate of one sample is within ±1, so its mean has a deviation of at most ½/√80,000
+        let far = mean.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(far < 5.0 * 0.5 / 80_000f64.sqrt(), "{far}");
+    }
+
+    #[test]
+    fn accuracy_counts_signs() {
+        let problem = problem(Batch::Full).with_test(a9a(Split::Test)).unwrap();
+        // w = −1 on feature 1 alone: wrong or undecided unless feature 1 is set and the label −1
+        let mut x = vec![0.0; 123];
+        x[0] = -1.0;
+        let test = a9a(Split::Test);
+        let right =
+            (0..test.len()).filter(|&r| test.labels[r] < 0.0 && test.rows.row(r).any(|e| e.0 == 0)).count();
+        assert_eq!(problem.test_accuracy(&x), Some(right as f64 / 16_281.0));
+    }
+
+    #[test]
+    fn impossible_batches_and_weights_are_refused() {
+        let data = a9a(Split::Test);
+        for batch in [0, 815] {
+            let error =
+                Logistic::new(&data, Partition::Even, 20, 0.01, Batch::Sampled(batch), 1).unwrap_err();
+            assert!(error.to_string().contains("1 to 814 rows"), "{error}");
+        }
+        assert!(Logistic::new(&data, Partition::Even, 20, -1.0, Batch::Full, 1).is_err());
+        assert!(Logistic::new(&data, Partition::Even, 16_282, 0.01, Batch::Full, 1).is_err());
+    }
+}

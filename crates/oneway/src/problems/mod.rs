@@ -1,0 +1,7 @@
+//! The problems.
+
+mod logistic;
+mod quadratic;
+
+pub use logistic::{Batch, Logistic};
+pub use quadratic::{Quadratic, QuadraticShape};

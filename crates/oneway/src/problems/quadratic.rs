@@ -1,0 +1,177 @@
+//! Quadratics with a known minimiser: the problems on which theory can be checked to the last digit.
+//!
+//! f_i(x) = ½ Σ_k h_k (x_k − c_ik)², with ∇F_i(x; ξ) = h∘(x − c_i) + ξ and ξ ~ N(0, (σ²/d) I), so that
+//! E‖ξ‖² = σ² as in Assumption 3. The centres c_i = x* + ζ u_i have Σ u_i = 0: the minimiser of F is x*.
+
+use crate::problem::Problem;
+use crate::sample::{Draws, Purpose};
+use crate::{Error, Result};
+
+/// What a quadratic looks like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct QuadraticShape {
+    /// Dimension d.
+    pub dim: usize,
+    /// Smallest and largest curvature; the coordinates' h_k are spaced evenly in logarithm between them.
+    pub curvature: [f64; 2],
+    /// ζ ≥ 0: how far the agents' own minimisers lie from the common one, in each coordinate.
+    pub heterogeneity: f64,
+    /// σ ≥ 0: the gradient noise, E‖ξ‖² = σ².
+    pub noise: f64,
+}
+
+/// F(x) = (1/n) Σ f_i(x) with diagonal curvature, the same for all agents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quadratic {
+    curvature: Vec<f64>,
+    minimiser: Vec<f64>,
+    /// c_i, a row an agent.
+    centres: Vec<f64>,
+    agents: usize,
+    noise_per_coordinate: f64,
+}
+
+impl Quadratic {
+    /// A quadratic of the given shape; x* and the u_i are standard normal, drawn from `seed`.
+    pub fn new(shape: QuadraticShape, agents: usize, seed: u64) -> Result<Self> {
+        let QuadraticShape { dim, curvature: [low, high], heterogeneity, noise } = shape;
+        let invalid = |name, value: f64, expected| Err(Error::parameter("problem", name, value, expected));
+        if agents == 0 {
+            return invalid("agents", 0.0, "there must be at least one agent");
+        }
+        if dim == 0 {
+            return invalid("dim", 0.0, "the dimension must be at least 1");
+        }
+        if !(low > 0.0 && high.is_finite() && low <= high) {
+            return invalid(
+                "curvature",
+                low,
+                "curvatures must be positive and ascending, [smallest, largest]",
+            );
+        }
+        if !(heterogeneity >= 0.0 && heterogeneity.is_finite()) {
+            return invalid("heterogeneity", heterogeneity, "it must be 0 or more");
+        }
+        if !(noise >= 0.0 && noise.is_finite()) {
+            return invalid("noise", noise, "it must be 0 or more");
+        }
+
+        let curvature = (0..dim).map(|k| match dim {
+            1 => high,
+            _ => low * libm::pow(high / low, k as f64 / (dim - 1) as f64),
+        });
+        let mut draws = Draws::new(seed, Purpose::Problem, 0, 0);
+        let minimiser: Vec<f64> = (0..dim).map(|_| draws.normal()).collect();
+        let mut centres: Vec<f64> = Vec::with_capacity(agents * dim);
+        for agent in 0..agents {
+            let mut draws = Draws::new(seed, Purpose::Problem, agent, 1);
+            centres.extend((0..dim).map(|_| draws.normal()));
+        }
+        for k in 0..dim {
+            let mean = (0..agents).map(|i| centres[i * dim + k]).sum::<f64>() / agents as f64;
+            for i in 0..agents {
+                let u = centres[i * dim + k] - mean;
+                centres[i * dim + k] = minimiser[k] + heterogeneity * u;
+            }
+        }
+        let noise_per_coordinate = noise / libm::sqrt(dim as f64);
+        Ok(Self { curvature: curvature.collect(), minimiser, centres, agents, noise_per_coordinate })
+    }
+
+    /// x*, where F is smallest.
+    pub fn minimiser(&self) -> &[f64] {
+        &self.minimiser
+    }
+
+    /// h, the curvature of each coordinate.
+    pub fn curvature(&self) -> &[f64] {
+        &self.curvature
+    }
+
+    fn centre(&self, agent: usize) -> &[f64] {
+        let d = self.dim();
+        &self.centres[agent * d..(agent + 1) * d]
+    }
+}
+
+impl Problem for Quadratic {
+    fn agents(&self) -> usize {
+        self.agents
+    }
+
+    fn dim(&self) -> usize {
+        self.curvature.len()
+    }
+
+    fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
+        for (((g, x), c), h) in g.iter_mut().zip(x).zip(self.centre(agent)).zip(&self.curvature) {
+            *g = h * (x - c); // ∇f_i(x) = h∘(x − c_i)
+        }
+        if self.noise_per_coordinate > 0.0 {
+            g.iter_mut().for_each(|g| *g += self.noise_per_coordinate * draws.normal());
+        }
+    }
+
+    fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
+        let mut twice_loss = 0.0;
+        for (((g, x), c), h) in g.iter_mut().zip(x).zip(self.centre(agent)).zip(&self.curvature) {
+            *g = h * (x - c);
+            twice_loss += *g * (x - c); // Σ_k h_k (x_k − c_ik)²
+        }
+        0.5 * twice_loss
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: QuadraticShape =
+        QuadraticShape { dim: 5, curvature: [0.1, 2.0], heterogeneity: 3.0, noise: 0.7 };
+
+    #[test]
+    fn mean_gradient_vanishes_at_the_minimiser() {
+        let problem = Quadratic::new(SHAPE, 7, 4).unwrap();
+        let mut sum = [0.0; 5];
+        let mut g = [0.0; 5];
+        for agent in 0..7 {
+            problem.exact(agent, problem.minimiser(), &mut g);
+            assert!(g.iter().any(|g| g.abs() > 1e-3), "agents pull in different directions");
+            sum.iter_mut().zip(g).for_each(|(s, g)| *s += g);
+        }
+        assert!(sum.iter().all(|s| s.abs() < 1e-12), "{sum:?}");
+        assert_eq!((problem.curvature()[0], problem.curvature()[4]), (0.1, 2.0));
+    }
+
+    #[test]
+    fn noise_has_no_mean_and_total_variance_sigma_squared() {
+        let problem = Quadratic::new(SHAPE, 2, 4).unwrap();
+        let x = [0.3; 5];
+        let (mut exact, mut g) = ([0.0; 5], [0.0; 5]);
+        problem.exact(1, &x, &mut exact);
+        let (mut mean, mut energy) = ([0.0; 5], 0.0);
+        const ROUNDS: u64 = 50_000;
+        for k in 0..ROUNDS {
+            problem.gradient(1, &x, &mut Draws::new(9, Purpose::Gradient, 1, k), &mut g);
+            for ((mean, g), exact) in mean.iter_mut().zip(g).zip(exact) {
+                *mean += (g - exact) / ROUNDS as f64;
+                energy += (g - exact) * (g - exact) / ROUNDS as f64;
+            }
+        }
+        assert!(mean.iter().all(|m| m.abs() < 0.01), "{mean:?}");
+        assert!((energy - 0.49).abs() < 0.01, "{energy}");
+    }
+
+    #[test]
+    fn impossible_shapes_are_refused() {
+        for shape in [
+            QuadraticShape { dim: 0, ..SHAPE },
+            QuadraticShape { curvature: [0.0, 1.0], ..SHAPE },
+            QuadraticShape { curvature: [2.0, 1.0], ..SHAPE },
+            QuadraticShape { heterogeneity: -1.0, ..SHAPE },
+            QuadraticShape { noise: f64::NAN, ..SHAPE },
+        ] {
+            assert!(Quadratic::new(shape, 3, 0).is_err(), "{shape:?}");
+        }
+    }
+}

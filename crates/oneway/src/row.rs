@@ -1,0 +1,73 @@
+//! How a packed row is split: `[vector 0 | vector 1 | … | scalars]`, each vector of the problem's dimension d.
+//!
+//! State rows and messages are all packed this way, so that one row is one message and one slice of a checkpoint.
+
+/// How wide a packed row is: so many vectors of dimension d, then so many scalars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Width {
+    /// Vectors of the problem's dimension.
+    pub vectors: usize,
+    /// Single numbers after them, such as push-sum's weight.
+    pub scalars: usize,
+}
+
+impl Width {
+    /// Nothing is sent.
+    pub const NONE: Width = Width::vectors(0);
+
+    /// So many vectors and no scalars.
+    pub const fn vectors(vectors: usize) -> Self {
+        Self { vectors, scalars: 0 }
+    }
+
+    /// The same with scalars behind the vectors.
+    pub const fn and_scalars(self, scalars: usize) -> Self {
+        Self { scalars, ..self }
+    }
+
+    /// Numbers in a row when vectors have dimension `d`.
+    pub const fn len(self, d: usize) -> usize {
+        self.vectors * d + self.scalars
+    }
+
+    /// Whether a row holds nothing at all.
+    pub const fn is_empty(self) -> bool {
+        self.vectors == 0 && self.scalars == 0
+    }
+}
+
+/// Splits a row into `V` vectors and `S` scalars; the pattern on the left says how many.
+///
+/// ```
+/// let row = [1.0, 2.0, 3.0, 4.0, 9.0];
+/// let ([x, y], [w]) = oneway::row::split(&row);
+/// assert_eq!((x, y, *w), (&[1.0, 2.0][..], &[3.0, 4.0][..], 9.0));
+/// ```
+#[inline(always)]
+pub fn split<const V: usize, const S: usize>(row: &[f64]) -> ([&[f64]; V], &[f64; S]) {
+    let (vectors, scalars) = row.split_last_chunk().expect("a row holds its scalars");
+    let mut parts = vectors.chunks_exact((vectors.len() / V).max(1));
+    (std::array::from_fn(|_| parts.next().unwrap_or_default()), scalars)
+}
+
+/// [`split`], to write into.
+#[inline(always)]
+pub fn split_mut<const V: usize, const S: usize>(row: &mut [f64]) -> ([&mut [f64]; V], &mut [f64; S]) {
+    let (vectors, scalars) = row.split_last_chunk_mut().expect("a row holds its scalars");
+    let mut parts = vectors.chunks_exact_mut((vectors.len() / V).max(1));
+    (std::array::from_fn(|_| parts.next().unwrap_or_default()), scalars)
+}
+
+/// Vector number `index` of a row.
+#[inline(always)]
+pub fn vector(row: &[f64], index: usize, d: usize) -> &[f64] {
+    &row[index * d..(index + 1) * d]
+}
+
+/// `out = a − η·b`, a step from `a` along −`b`.
+#[inline(always)]
+pub fn descend(out: &mut [f64], a: &[f64], η: f64, b: &[f64]) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
+        *out = a - η * b;
+    }
+}

@@ -1,0 +1,275 @@
+//! The simulator: all agents' states in one matrix, two passes per round.
+//!
+//! Pass 1: every row `send`s. Pass 2: per row, the in-neighbours' messages are mixed into a scratch that stays in cache,
+//! then the row `step`s. Rows are disjoint, so that threads share nothing and change no bit.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use crate::method::{Block, Layout, Local, Mail, Method, Round};
+use crate::observe::{Observer, View};
+use crate::problem::Problem;
+use crate::schedule::Schedule;
+use crate::topology::Topology;
+use crate::{Error, Result};
+
+/// Below so many numbers in the models, handing rows to threads costs more than it brings.
+const PARALLEL_FROM: usize = 1 << 15;
+
+/// Whether a run of n agents in dimension d is large enough to share its rows among threads. Smaller ones are better
+/// run side by side, each on one thread.
+pub fn worth_threads(n: usize, d: usize) -> bool {
+    n.saturating_mul(d) >= PARALLEL_FROM
+}
+
+/// A state with a number beyond this (or not finite) has diverged: its square is about to overflow.
+const DIVERGED_BEYOND: f64 = 1e150;
+
+/// What to run: the pure function's arguments.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup<'a> {
+    /// The method.
+    pub method: &'a dyn Method,
+    /// The problem.
+    pub problem: &'a dyn Problem,
+    /// The network.
+    pub topology: &'a Topology,
+    /// Step sizes, already divided by c_π where they were given as effective.
+    pub schedule: Schedule,
+    /// Seed of the sampling.
+    pub seed: u64,
+}
+
+/// How a run ended. Divergence is an outcome, not an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// All rounds were done.
+    Completed,
+    /// The state was found beyond all bounds when it was next looked at, after so many rounds.
+    Diverged {
+        /// Rounds done when it was noticed.
+        round: u64,
+    },
+    /// An observer asked to stop.
+    Stopped {
+        /// Rounds done.
+        round: u64,
+    },
+}
+
+/// How a run ended and what it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// Time in rounds; the clock stops while observers look.
+    pub stepping: Duration,
+    /// Time in observers.
+    pub observing: Duration,
+}
+
+/// All agents of one run.
+///
+/// ```
+/// use oneway::{methods::PushPull, problems::{Quadratic, QuadraticShape}, schedule::Schedule};
+/// use oneway::{simulator::{Setup, Simulator}, topology::Topology};
+///
+/// let shape = QuadraticShape { dim: 3, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
+/// let problem = Quadratic::new(shape, 4, 1).unwrap();
+/// let topology = Topology::complete(4).unwrap();
+/// let schedule = Schedule::constant(0.5).unwrap();
+/// let setup = Setup { method: &PushPull, problem: &problem, topology: &topology, schedule, seed: 1 };
+/// let mut simulator = Simulator::new(setup).unwrap();
+/// (0..60).for_each(|_| simulator.round());
+/// let far = simulator.view().estimate(2).iter().zip(problem.minimiser()).any(|(x, y)| (x - y).abs() > 1e-12);
+/// assert!(!far);
+/// ```
+#[derive(Debug)]
+pub struct Simulator<'a> {
+    setup: Setup<'a>,
+    layout: Layout,
+    d: usize,
+    /// Rounds done: the state is state k.
+    k: u64,
+    /// One row an agent.
+    states: Vec<f64>,
+    /// What each agent offers on the pull graph.
+    pull: Vec<f64>,
+    /// What each agent sends on the push graph.
+    push: Vec<f64>,
+    /// For each block of rows: a mixed pull row, a mixed push row, a gradient.
+    scratch: Vec<f64>,
+    /// Rows that one thread takes at a time.
+    block: usize,
+}
+
+impl<'a> Simulator<'a> {
+    /// Sets up all agents at state 0, with rows handed to the threads of the current rayon pool when they are many.
+    pub fn new(setup: Setup<'a>) -> Result<Self> {
+        let (n, d) = (setup.problem.agents(), setup.problem.dim());
+        if setup.topology.agents() != n {
+            return Err(Error::Mismatch {
+                left: "problem",
+                left_size: n,
+                right: "topology",
+                right_size: setup.topology.agents(),
+                unit: "agents",
+            });
+        }
+        let threads = rayon::current_num_threads();
+        let block = if worth_threads(n, d) && threads > 1 { n.div_ceil(4 * threads) } else { n };
+        let layout = setup.method.layout();
+        let [state, pull, push] = [layout.state, layout.pull, layout.push].map(|width| width.len(d));
+        let mut simulator = Self {
+            setup,
+            layout,
+            d,
+            k: 0,
+            states: vec![0.0; n * state],
+            pull: vec![0.0; n * pull],
+            push: vec![0.0; n * push],
+            scratch: vec![0.0; n.div_ceil(block) * (pull + push + d)],
+            block,
+        };
+        simulator.init();
+        Ok(simulator)
+    }
+
+    fn init(&mut self) {
+        let Setup { method, problem, seed, .. } = self.setup;
+        let width = self.layout.state.len(self.d);
+        let (block, scratch, d) = (self.block, self.scratch_width(), self.d);
+        let buffers = [&mut self.states[..], &mut self.scratch];
+        by_blocks(0, buffers, [block * width, scratch], &|b, [states, scratch]| {
+            for (i, state) in states.chunks_exact_mut(width).enumerate() {
+                let mut local = Local::new(problem, seed, b * block + i, 0, &mut scratch[..d]);
+                method.init(state, &mut local);
+            }
+        });
+    }
+
+    /// One round: state k becomes state k + 1. Allocates nothing.
+    pub fn round(&mut self) {
+        for phase in 0..self.setup.method.phases() {
+            let at = Round { k: self.k, phase, η: self.setup.schedule.at(self.k) };
+            self.send(at);
+            self.step(at);
+        }
+        self.k += 1;
+    }
+
+    /// Pass 1: every agent fills its two messages.
+    fn send(&mut self, at: Round) {
+        let Setup { method, problem, seed, .. } = self.setup;
+        let (layout, d, rows) = (self.layout, self.d, self.block);
+        let lengths = self.widths().map(|width| rows * width);
+        let buffers = [&mut self.states[..], &mut self.pull, &mut self.push];
+        by_blocks(0, buffers, lengths, &|b, [states, pulls, pushes]| {
+            let block = Block { first: b * rows, states, layout, d, problem, seed };
+            method.send_block(at, block, pulls, pushes);
+        });
+    }
+
+    /// Pass 2: every agent mixes what it hears and steps.
+    fn step(&mut self, at: Round) {
+        let Setup { method, problem, topology, seed, .. } = self.setup;
+        let (layout, d, rows) = (self.layout, self.d, self.block);
+        let lengths = [rows * layout.state.len(d), self.scratch_width()];
+        let mail = Mail { pair: topology.at(at.k), pulls: &self.pull, pushes: &self.push };
+        by_blocks(0, [&mut self.states[..], &mut self.scratch], lengths, &|b, [states, scratch]| {
+            let block = Block { first: b * rows, states, layout, d, problem, seed };
+            method.step_block(at, block, &mail, scratch);
+        });
+    }
+
+    fn widths(&self) -> [usize; 3] {
+        [self.layout.state, self.layout.pull, self.layout.push].map(|width| width.len(self.d))
+    }
+
+    fn scratch_width(&self) -> usize {
+        self.layout.pull.len(self.d) + self.layout.push.len(self.d) + self.d
+    }
+
+    /// Runs until `rounds` rounds are done, showing the observer state 0, every `every`-th and the last.
+    pub fn run(&mut self, rounds: u64, every: u64, observer: &mut dyn Observer) -> Result<Outcome> {
+        let every = every.max(1);
+        let (mut stepping, mut observing) = (Duration::ZERO, Duration::ZERO);
+        let status = loop {
+            if self.has_diverged() {
+                break Status::Diverged { round: self.k };
+            }
+            let looked = Instant::now();
+            let flow = observer.observe(&self.view())?;
+            observing += looked.elapsed();
+            if self.k >= rounds {
+                break Status::Completed;
+            }
+            if flow == ControlFlow::Break(()) {
+                break Status::Stopped { round: self.k };
+            }
+            let next = (self.k - self.k % every).saturating_add(every).min(rounds);
+            let started = Instant::now();
+            while self.k < next {
+                self.round();
+            }
+            stepping += started.elapsed();
+        };
+        Ok(Outcome { status, stepping, observing })
+    }
+
+    fn has_diverged(&self) -> bool {
+        !self.states.iter().all(|x| x.abs() <= DIVERGED_BEYOND) // NaN is not ≤ anything
+    }
+
+    /// The state as it is now.
+    pub fn view(&self) -> View<'_> {
+        View {
+            k: self.k,
+            method: self.setup.method,
+            problem: self.setup.problem,
+            topology: self.setup.topology,
+            states: &self.states,
+        }
+    }
+
+    /// SHA-256 of all agents' states, agents ascending, as little-endian f64 bits. All NaNs count as one.
+    pub fn state_hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        for &x in &self.states {
+            let canonical = if x.is_nan() { f64::NAN } else { x };
+            hasher.update(canonical.to_bits().to_le_bytes());
+        }
+        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Cuts each buffer into pieces of its own length (the last may be shorter) and calls `work(b, pieces)` for the b-th of
+/// each, on as many threads as there are. Splits in halves by `rayon::join`, which allocates nothing.
+fn by_blocks<const K: usize>(
+    first: usize,
+    buffers: [&mut [f64]; K],
+    lengths: [usize; K],
+    work: &(impl Fn(usize, [&mut [f64]; K]) + Sync),
+) {
+    let blocks = buffers[0].len().div_ceil(lengths[0].max(1));
+    if blocks <= 1 {
+        return work(first, buffers);
+    }
+    let half = blocks / 2;
+    let mut lengths_left = lengths.iter();
+    let halves = buffers.map(|buffer| {
+        let middle = half * lengths_left.next().copied().unwrap_or_default();
+        buffer.split_at_mut(middle)
+    });
+    let mut right: [&mut [f64]; K] = std::array::from_fn(|_| Default::default());
+    let mut place = right.iter_mut();
+    let left = halves.map(|(left, rest)| {
+        if let Some(place) = place.next() {
+            *place = rest;
+        }
+        left
+    });
+    rayon::join(|| by_blocks(first, left, lengths, work), || by_blocks(first + half, right, lengths, work));
+}

@@ -1,0 +1,108 @@
+//! What several test files share: methods, topologies and problems to run over.
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
+
+use oneway::data::{Dataset, SparseRows};
+use oneway::graph::{Digraph, families};
+use oneway::method::{Method, Network};
+use oneway::methods::{KINDS, Kind};
+use oneway::parameters::Parameters;
+use oneway::partition::Partition;
+use oneway::problem::Problem;
+use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+use oneway::sample::{Draws, Purpose};
+use oneway::schedule::Schedule;
+use oneway::simulator::{Setup, Simulator};
+use oneway::topology::{Subgraph, Topology, Weights};
+use proptest::prelude::*;
+
+pub fn build(kind: &Kind) -> Box<dyn Method> {
+    (kind.build)(&Parameters::new(kind.name, kind.parameters, []).unwrap()).unwrap()
+}
+
+/// Every registered method on every subgraph that it may use.
+pub fn methods() -> impl Iterator<Item = (&'static Kind, Subgraph)> {
+    KINDS.iter().flat_map(|kind| kind.graphs.iter().map(move |&graph| (kind, graph)))
+}
+
+/// The topology that a method gets on a digraph.
+pub fn topology(kind: &Kind, graph: Subgraph, digraphs: &[Digraph]) -> Topology {
+    match kind.network {
+        Network::Central => Topology::complete(digraphs[0].agents()).unwrap(),
+        _ => Topology::of(digraphs, graph, Weights::Uniform, 0).unwrap(),
+    }
+}
+
+/// Digraphs with n agents: sparse and dense, regular and not.
+pub fn digraphs(n: usize) -> Vec<(&'static str, Vec<Digraph>)> {
+    vec![
+        ("ring", vec![families::ring(n).unwrap()]),
+        ("flower", vec![families::flower(n, 3).unwrap()]),
+        ("exponential", vec![families::exponential(n).unwrap()]),
+        ("star", vec![families::star(n).unwrap()]),
+        ("back-chords", vec![families::back_chords(n, 2, 2).unwrap()]),
+        ("one-peer-exponential", families::one_peer_exponential(n).unwrap()),
+    ]
+}
+
+pub fn quadratic(n: usize, noise: f64) -> Quadratic {
+    let shape = QuadraticShape { dim: 4, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
+    Quadratic::new(shape, n, 7).unwrap()
+}
+
+/// A small random dataset with real values: `rows` rows of 6 features.
+pub fn dataset(rows: usize) -> Dataset {
+    let mut draws = Draws::new(3, Purpose::Problem, 0, 9);
+    let mut draws_keep = Draws::new(3, Purpose::Problem, 1, 9);
+    let mut features = SparseRows::new();
+    let mut labels = vec![];
+    for _ in 0..rows {
+        let row: Vec<(u32, f64)> =
+            (0..6).map(|c| (c, draws.normal())).filter(|_| draws_keep.unit() < 0.6).collect();
+        features.push(row);
+        labels.push(if draws.unit() < 0.4 { 1.0 } else { -1.0 });
+    }
+    Dataset { features: 6, labels, rows: features }
+}
+
+pub fn logistic(n: usize, batch: Batch) -> Logistic {
+    Logistic::new(&dataset(5 * n), Partition::Even, n, 0.01, batch, 1).unwrap()
+}
+
+pub fn simulate<'a>(
+    method: &'a dyn Method,
+    problem: &'a dyn Problem,
+    topology: &'a Topology,
+    η: f64,
+) -> Simulator<'a> {
+    let schedule = Schedule::constant(η).unwrap();
+    Simulator::new(Setup { method, problem, topology, schedule, seed: 5 }).unwrap()
+}
+
+pub fn advance(simulator: &mut Simulator<'_>, rounds: usize) {
+    (0..rounds).for_each(|_| simulator.round());
+}
+
+/// All agents' estimates, one after another.
+pub fn estimates(simulator: &Simulator<'_>) -> Vec<f64> {
+    let view = simulator.view();
+    (0..view.agents()).flat_map(|i| view.estimate(i).to_vec()).collect()
+}
+
+/// The largest difference, relative to the size of the numbers where that is above one.
+pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+    assert_eq!(a.len(), b.len());
+    let far = |(a, b): (&f64, &f64)| (a - b).abs() / a.abs().max(b.abs()).max(1.0);
+    a.iter().zip(b).map(far).fold(0.0, f64::max)
+}
+
+/// A random strongly connected digraph: a cycle through all agents in random order, and random links.
+pub fn strongly_connected(most: usize) -> impl Strategy<Value = Digraph> {
+    (1..=most).prop_flat_map(|n| {
+        let order = Just((0..n).collect::<Vec<_>>()).prop_shuffle();
+        let links = prop::collection::vec((0..n, 0..n), 0..2 * n);
+        (order, links).prop_map(move |(order, links)| {
+            let cycle = (0..n).map(|i| (order[i], order[(i + 1) % n])).collect::<Vec<_>>();
+            Digraph::from_edges(n, cycle.into_iter().chain(links)).unwrap()
+        })
+    })
+}

@@ -1,0 +1,198 @@
+//! One table over every method: what any of them must do, on problems and networks that it is made for.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use common::{advance, build, digraphs, estimates, methods, quadratic, simulate, topology};
+use oneway::graph::families;
+use oneway::method::Network;
+use oneway::metrics::{Measurement, measure};
+use oneway::observe::{Observer, View};
+use oneway::problem::Problem;
+use oneway::problems::{Quadratic, QuadraticShape};
+use oneway::simulator::Status;
+use oneway::topology::{Subgraph, Topology};
+
+/// An effective step that every method bears on every topology of the table: the flower's and the ring's long cycles with
+/// gradient tracking bear the least.
+fn step(topology: &Topology, network: Network) -> f64 {
+    match network {
+        Network::PushPull => 0.02 / topology.c_π().unwrap(),
+        Network::PushSum | Network::Central => 0.02,
+    }
+}
+
+/// Runs `check` on every method × subgraph × topology.
+fn over_the_table(mut check: impl FnMut(&str, &dyn oneway::method::Method, &Topology, f64)) {
+    for (kind, graph) in methods() {
+        for (name, digraphs) in digraphs(9) {
+            if digraphs.len() > 1 && graph != Subgraph::Full {
+                continue; // trees are cut from fixed digraphs
+            }
+            let topology = topology(kind, graph, &digraphs);
+            let η = step(&topology, kind.network);
+            check(&format!("{} ({graph:?}) on {name}", kind.name), &*build(kind), &topology, η);
+        }
+    }
+}
+
+#[test]
+fn trackers_find_the_minimiser_and_others_its_neighbourhood() {
+    let problem = quadratic(9, 0.0);
+    over_the_table(|case, method, topology, η| {
+        let mut simulator = simulate(method, &problem, topology, η);
+        advance(&mut simulator, 6000);
+        let end = measure(&simulator.view()).unwrap();
+        // SGP corrects no bias: with a constant step it stays an O(η²) away where data differ
+        let exact = method.roles().tracker.is_some() || method.network() == Network::Central;
+        let (gradient, consensus) = if exact { (1e-20, 1e-20) } else { (1e-2, 1e-1) };
+        assert!(end.grad_norm_sq < gradient, "{case}: ‖∇F‖² = {:e}", end.grad_norm_sq);
+        assert!(end.consensus_error < consensus, "{case}: consensus error {:e}", end.consensus_error);
+        if exact {
+            let mut far = estimates(&simulator).into_iter().zip(problem.minimiser().iter().cycle());
+            assert!(far.all(|(x, y)| (x - y).abs() < 1e-9), "{case}: agents do not hold x*");
+        }
+    });
+}
+
+#[test]
+fn noise_leaves_a_floor_that_shrinks_with_the_step() {
+    let problem = quadratic(9, 0.5);
+    over_the_table(|case, method, topology, η| {
+        let floor = |η: f64| {
+            let mut simulator = simulate(method, &problem, topology, η);
+            advance(&mut simulator, (40.0 / (η * 9.0)).max(3000.0) as usize);
+            let sample = |simulator: &mut oneway::simulator::Simulator<'_>| {
+                advance(simulator, 25);
+                measure(&simulator.view()).unwrap().grad_norm_sq
+            };
+            (0..200).map(|_| sample(&mut simulator)).sum::<f64>() / 200.0
+        };
+        let (coarse, fine) = (floor(η), floor(η / 4.0));
+        assert!(coarse > 0.0 && fine < 0.6 * coarse, "{case}: floors {coarse:e} at η, {fine:e} at η/4");
+    });
+}
+
+/// Keeps every measurement; asks to stop after so many.
+struct Watch(Vec<Measurement>, usize);
+
+impl Observer for Watch {
+    fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
+        self.0.push(measure(view)?);
+        Ok(if self.0.len() > self.1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+}
+
+#[test]
+fn steps_that_are_too_large_end_in_a_status_with_the_curve_so_far() {
+    let problem = quadratic(9, 0.1);
+    over_the_table(|case, method, topology, _| {
+        let mut watch = Watch(vec![], usize::MAX);
+        let mut simulator = simulate(method, &problem, topology, 400.0);
+        let outcome = simulator.run(10_000, 10, &mut watch).unwrap();
+        let Status::Diverged { round } = outcome.status else {
+            panic!("{case}: {:?} at η = 400", outcome.status);
+        };
+        assert_eq!(watch.0.len() as u64, round / 10, "{case}: states 0, 10, … before the one that diverged");
+        assert!(watch.0.iter().all(|m| m.loss.is_finite()), "{case}");
+    });
+}
+
+#[test]
+fn an_observer_sees_the_start_the_rhythm_and_the_end_and_can_stop() {
+    let problem = quadratic(9, 0.1);
+    over_the_table(|case, method, topology, η| {
+        let mut watch = Watch(vec![], usize::MAX);
+        let outcome = simulate(method, &problem, topology, η).run(25, 10, &mut watch).unwrap();
+        assert_eq!(outcome.status, Status::Completed, "{case}");
+        let seen: Vec<u64> = watch.0.iter().map(|m| m.iteration).collect();
+        assert_eq!(seen, [0, 10, 20, 25], "{case}");
+
+        let mut impatient = Watch(vec![], 1);
+        let outcome = simulate(method, &problem, topology, η).run(25, 10, &mut impatient).unwrap();
+        assert_eq!(outcome.status, Status::Stopped { round: 10 }, "{case}");
+    });
+}
+
+/// What the columns of a measurement mean, worked out by hand from the states.
+#[test]
+fn measurements_follow_their_definitions() {
+    let problem = quadratic(9, 0.3);
+    over_the_table(|case, method, topology, η| {
+        let mut simulator = simulate(method, &problem, topology, η);
+        advance(&mut simulator, 7);
+        let (view, roles) = (simulator.view(), method.roles());
+        let measured = measure(&view).unwrap();
+        let (n, d) = (9, problem.dim());
+        let stationary = topology.stationary(7).unwrap();
+
+        let weight = |i: usize| if roles.conserved.is_some() { 1.0 / 9.0 } else { stationary.pull[i] };
+        let row = |i: usize| view.vector(i, roles.conserved.unwrap_or(0));
+        let mean: Vec<f64> = (0..d).map(|k| (0..n).map(|i| weight(i) * row(i)[k]).sum()).collect();
+        let mut gradient = vec![0.0; d];
+        let mut loss = 0.0;
+        for i in 0..n {
+            let mut g = vec![0.0; d];
+            loss += problem.exact(i, &mean, &mut g) / 9.0;
+            gradient.iter_mut().zip(g).for_each(|(sum, g)| *sum += g / 9.0);
+        }
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * (1.0 + b.abs());
+        assert!(near(measured.loss, loss), "{case}");
+        assert!(near(measured.grad_norm_sq, gradient.iter().map(|g| g * g).sum()), "{case}");
+        let spread = |i: usize| view.estimate(i).iter().zip(&mean).map(|(x, m)| (x - m).powi(2)).sum::<f64>();
+        assert!(near(measured.consensus_error, (0..n).map(spread).sum::<f64>() / 9.0), "{case}");
+
+        if let Some(tracker) = roles.tracker {
+            let total: Vec<f64> = (0..d).map(|k| (0..n).map(|i| view.vector(i, tracker)[k]).sum()).collect();
+            let far = |i: usize| -> f64 {
+                let share = view.vector(i, tracker).iter().zip(&total);
+                share.map(|(v, total)| (v - stationary.push[i] * total).powi(2)).sum()
+            };
+            let expected = (0..n).map(far).sum::<f64>() / 9.0;
+            assert!(near(measured.tracking_error.unwrap(), expected), "{case}");
+        }
+        if let Some(momentum) = roles.momentum {
+            let far = |i: usize| -> f64 {
+                let mut g = vec![0.0; d];
+                problem.exact(i, view.estimate(i), &mut g);
+                view.vector(i, momentum).iter().zip(g).map(|(m, g)| (m - g).powi(2)).sum()
+            };
+            assert!(near(measured.momentum_error.unwrap(), (0..n).map(far).sum::<f64>() / 9.0), "{case}");
+        }
+
+        let layout = method.layout();
+        let per_round = |k: u64| {
+            let pair = topology.at(k);
+            let wire = |mixing: &oneway::mixing::Mixing| mixing.iter().filter(|l| l.from != l.to).count();
+            wire(&pair.pull) * layout.pull.len(d) + wire(&pair.push) * layout.push.len(d)
+        };
+        let sent = (0..7).map(|k| per_round(k) as u64).sum::<u64>();
+        let central = method.network() == Network::Central;
+        assert_eq!(measured.floats_sent, (!central).then_some(sent), "{case}");
+    });
+}
+
+/// Rows are shared among threads from n·d = 2¹⁵ on; neither states nor curves may notice.
+#[test]
+fn threads_change_no_bit() {
+    let n = 2000;
+    let shape = QuadraticShape { dim: 20, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
+    let problem = Quadratic::new(shape, n, 3).unwrap();
+    for (kind, graph) in methods() {
+        let topology = topology(kind, graph, &[families::exponential(n).unwrap()]);
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let method = build(kind);
+                let mut simulator = simulate(&*method, &problem, &topology, step(&topology, kind.network));
+                advance(&mut simulator, 3);
+                (simulator.state_hash(), measure(&simulator.view()).unwrap())
+            })
+        };
+        let alone = run(1);
+        assert_eq!(alone, run(2), "{} ({graph:?})", kind.name);
+        assert_eq!(alone, run(8), "{} ({graph:?})", kind.name);
+    }
+}
