@@ -1,1 +1,38 @@
-fn main() {}
+//! `oneway`: decentralised optimisation over directed networks, from the command line.
+//!
+//! Exit codes: 0 done; 2 the input is wrong (nothing was written); 130 interrupted (what was finished was written).
+
+mod args;
+mod commands;
+mod experiment;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let done = match Args::parse().command {
+        Command::Run(run) => commands::run::run(&run),
+        Command::Methods(list) => commands::list::methods(&list),
+        Command::Topologies(list) => commands::list::topologies(&list),
+        Command::Data(data) => commands::data::data(&data),
+        Command::Completions { shell } => commands::completions(shell),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("oneway: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Whether whoever read our output went away, as `head` does: no reason to complain.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}

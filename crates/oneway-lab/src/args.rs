@@ -1,0 +1,90 @@
+//! What the user typed.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+/// Decentralised optimisation over directed networks: run experiments, look at methods, topologies and data.
+#[derive(Debug, Parser)]
+#[command(name = "oneway", version, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment file; writes curves.csv and summary.json
+    Run(RunArgs),
+    /// List the methods, with their rules and parameters
+    Methods(ListArgs),
+    /// List the topologies, with their parameters
+    Topologies(ListArgs),
+    /// Export or describe a dataset
+    Data(DataArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The experiment, a TOML file
+    pub(crate) file: PathBuf,
+    /// Folder for the results [default: out/ and the file's name]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Change a setting: run.iterations=100, method.SMTPP.step.size=0.2; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DataArgs {
+    #[command(subcommand)]
+    pub(crate) command: DataCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataCommand {
+    /// Write an embedded dataset as LIBSVM text to standard output
+    Export {
+        /// Which one
+        dataset: Embedded,
+        /// Which part
+        #[arg(long, value_enum, default_value_t = SplitArg::Train)]
+        split: SplitArg,
+    },
+    /// Describe a dataset: rows, features, labels, non-zeros
+    Info {
+        /// `a9a`, or the path of a LIBSVM file
+        dataset: String,
+        /// Number of features of a file [default: its largest index]
+        #[arg(long)]
+        features: Option<usize>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Embedded {
+    /// UCI Adult in 123 binary features
+    A9a,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SplitArg {
+    Train,
+    Test,
+}

@@ -1,0 +1,97 @@
+//! `oneway methods` and `oneway topologies`: what there is.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use oneway::graph::families::FAMILIES;
+use oneway::method::Network;
+use oneway::methods::KINDS;
+use oneway::parameters::Parameter;
+use serde_json::{Value, json};
+
+use crate::args::ListArgs;
+
+/// `oneway methods`.
+pub(crate) fn methods(args: &ListArgs) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let list = KINDS.iter().map(|kind| {
+            json!({
+                "name": kind.name,
+                "about": kind.about,
+                "rule": kind.rule,
+                "network": network(kind.network),
+                "graphs": kind.graphs.iter().map(|graph| graph.name()).collect::<Vec<_>>(),
+                "parameters": parameters(kind.parameters),
+            })
+        });
+        writeln!(out, "{:#}", list.collect::<Value>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for kind in KINDS {
+        let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
+        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
+        write!(out, "    network  {}", network(kind.network))?;
+        match kind.network {
+            Network::Central => writeln!(out)?,
+            Network::PushPull | Network::PushSum => writeln!(out, "; graph = {}", graphs.join(" | "))?,
+        }
+        print_parameters(&mut out, kind.parameters)?;
+    }
+    writeln!(
+        out,
+        "\nEvery method also takes `step`: a number, or {{ size, scaling, decay, every, schedule, warmup }}."
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `oneway topologies`.
+pub(crate) fn topologies(args: &ListArgs) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let list = FAMILIES.iter().map(|family| {
+            json!({
+                "name": family.name,
+                "about": family.about,
+                "random": family.random,
+                "time_varying": family.time_varying,
+                "parameters": parameters(family.parameters),
+            })
+        });
+        writeln!(out, "{:#}", list.collect::<Value>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for family in FAMILIES {
+        let random = if family.random { " (random, by `seed`)" } else { "" };
+        let varying = if family.time_varying { " (time-varying)" } else { "" };
+        writeln!(out, "{}\n    {}{random}{varying}", family.name, family.about)?;
+        print_parameters(&mut out, family.parameters)?;
+    }
+    writeln!(out, "\nEvery topology also takes `root`, `weights` (uniform | metropolis) and `seed`.")?;
+    writeln!(
+        out,
+        "In place of `kind`: `file` (an edge list), or `pull` and `push` (weighted edge lists, R and C)."
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn network(network: Network) -> &'static str {
+    match network {
+        Network::PushPull => "push-pull: R and C with a common root",
+        Network::PushSum => "push-sum: C on a strongly connected digraph",
+        Network::Central => "centralised: everyone hears everyone",
+    }
+}
+
+fn parameters(declared: &[Parameter]) -> Value {
+    declared.iter().map(|p| json!({ "name": p.name, "about": p.about, "default": p.default })).collect()
+}
+
+fn print_parameters(out: &mut impl Write, declared: &[Parameter]) -> std::io::Result<()> {
+    for Parameter { name, about, default } in declared {
+        let default = default.map_or("must be given".to_owned(), |default| format!("default {default}"));
+        writeln!(out, "    {name:<8} {about} ({default})")?;
+    }
+    Ok(())
+}

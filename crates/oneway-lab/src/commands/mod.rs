@@ -1,0 +1,18 @@
+//! The commands, a file each.
+
+pub(crate) mod data;
+pub(crate) mod list;
+pub(crate) mod run;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::CommandFactory;
+
+/// `oneway completions SHELL`.
+pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {
+    let mut script = vec![];
+    clap_complete::generate(shell, &mut crate::args::Args::command(), "oneway", &mut script);
+    std::io::stdout().write_all(&script)?;
+    Ok(ExitCode::SUCCESS)
+}

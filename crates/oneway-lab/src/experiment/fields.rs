@@ -1,0 +1,163 @@
+//! Strict reading of a TOML table: every key is asked for by name, and what nobody asked for is an error.
+
+use anyhow::{Result, bail};
+use oneway::Error;
+use oneway::parameters::Parameter;
+use toml::{Table, Value};
+
+/// A table being read. Messages name the field by its full path, as in `method "SMTPP": step.size`.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    path: String,
+    table: Table,
+    asked: Vec<String>,
+}
+
+impl Fields {
+    /// Begins to read `table`; `path` names it in messages.
+    pub(crate) fn new(path: impl Into<String>, table: Table) -> Self {
+        Self { path: path.into(), table, asked: vec![] }
+    }
+
+    /// Names the table anew, once more is known of it.
+    pub(crate) fn rename(&mut self, path: impl Into<String>) {
+        self.path = path.into();
+    }
+
+    /// The name of the table in messages.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Takes the value of `key`, if it is there.
+    pub(crate) fn value(&mut self, key: &str) -> Option<Value> {
+        self.asked.push(key.to_owned());
+        self.table.remove(key)
+    }
+
+    /// Takes a string.
+    pub(crate) fn string(&mut self, key: &str) -> Result<Option<String>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => self.wrong(key, &other, "a string"),
+        }
+    }
+
+    /// Takes a number, whole or not.
+    pub(crate) fn real(&mut self, key: &str) -> Result<Option<f64>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(value) => match real(&value) {
+                Some(number) => Ok(Some(number)),
+                None => self.wrong(key, &value, "a number"),
+            },
+        }
+    }
+
+    /// Takes a whole number, 0 or more.
+    pub(crate) fn count(&mut self, key: &str) -> Result<Option<u64>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Integer(number)) if number >= 0 => Ok(Some(number.unsigned_abs())),
+            Some(other) => self.wrong(key, &other, "a whole number, 0 or more"),
+        }
+    }
+
+    /// Takes a table, to be read strictly too.
+    pub(crate) fn table(&mut self, key: &str) -> Result<Option<Fields>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Table(table)) => Ok(Some(self.inner(key, table))),
+            Some(other) => self.wrong(key, &other, "a table"),
+        }
+    }
+
+    /// Begins to read a table found under `key`.
+    pub(crate) fn inner(&self, key: &str, table: Table) -> Fields {
+        Fields::new(format!("{}.{key}", self.path), table)
+    }
+
+    /// Takes an array of tables.
+    pub(crate) fn tables(&mut self, key: &str) -> Result<Vec<Fields>> {
+        let Some(value) = self.value(key) else { return Ok(vec![]) };
+        let Value::Array(items) = value else {
+            return self.wrong(key, &value, &format!("one or more [[{key}]] tables"));
+        };
+        let tables = items.into_iter().zip(1..).map(|(item, number)| match item {
+            Value::Table(table) => Ok(Fields::new(format!("{key} {number}"), table)),
+            other => self.wrong(key, &other, &format!("one or more [[{key}]] tables")),
+        });
+        tables.collect()
+    }
+
+    /// Takes one of a few words.
+    pub(crate) fn choice<T: Copy>(&mut self, key: &str, words: &[(&'static str, T)]) -> Result<Option<T>> {
+        self.value(key).map(|value| self.word(key, &value, words)).transpose()
+    }
+
+    /// Reads a value that must be one of a few words.
+    pub(crate) fn word<T: Copy>(&self, key: &str, value: &Value, words: &[(&'static str, T)]) -> Result<T> {
+        let Value::String(word) = value else {
+            let known: Vec<String> = words.iter().map(|(known, _)| format!("\"{known}\"")).collect();
+            return self.wrong(key, value, &known.join(", "));
+        };
+        match words.iter().find(|(known, _)| known == word) {
+            Some((_, chosen)) => Ok(*chosen),
+            None => {
+                let known = words.iter().map(|(known, _)| *known);
+                Err(Error::unknown(format!("{}: {key}", self.path), word, known).into())
+            }
+        }
+    }
+
+    /// Takes `key` if its value is this very word, and says whether it was.
+    pub(crate) fn take_word(&mut self, key: &str, word: &str) -> bool {
+        let is_it = self.table.get(key).and_then(Value::as_str) == Some(word);
+        is_it && self.value(key).is_some()
+    }
+
+    /// Takes the declared parameters of a method or a family that are there.
+    pub(crate) fn parameters(&mut self, declared: &[Parameter]) -> Result<Vec<(String, f64)>> {
+        let mut given = vec![];
+        for parameter in declared {
+            if let Some(value) = self.real(parameter.name)? {
+                given.push((parameter.name.to_owned(), value));
+            }
+        }
+        Ok(given)
+    }
+
+    /// The value, or an error that says that `key` must be given.
+    pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T> {
+        match value {
+            Some(value) => Ok(value),
+            None => bail!("{}: `{key}` is missing", self.path),
+        }
+    }
+
+    /// Ends reading: a key that nobody asked for is an error, with the nearest known key.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.table.keys().next() {
+            None => Ok(()),
+            Some(key) => {
+                let known = self.asked.iter().map(String::as_str);
+                Err(Error::unknown(format!("key in {}:", self.path), key, known).into())
+            }
+        }
+    }
+
+    /// The error that says what kind of value `key` must have.
+    pub(crate) fn wrong<T>(&self, key: &str, value: &Value, expected: &str) -> Result<T> {
+        bail!("{}: `{key}` = {value} is a {}; it must be {expected}", self.path, value.type_str())
+    }
+}
+
+/// A number, whole or not.
+pub(crate) fn real(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    }
+}

@@ -1,0 +1,367 @@
+//! What the user wrote: an experiment file, read strictly, not yet resolved.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use oneway::graph::families::{self, Family};
+use oneway::methods::{self, Kind};
+use oneway::parameters::Parameters;
+use oneway::partition::Partition;
+use oneway::problems::{Batch, QuadraticShape};
+use oneway::topology::{Subgraph, Weights};
+use toml::{Table, Value};
+
+use super::fields::{Fields, real};
+use super::set::set;
+
+/// An experiment file.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(crate) problem: ProblemSpec,
+    pub(crate) run: RunSpec,
+    pub(crate) topologies: Vec<TopologySpec>,
+    pub(crate) methods: Vec<MethodSpec>,
+    /// The tables as given, after `--set`: for `summary.json`.
+    pub(crate) settings: Table,
+}
+
+/// `[problem]`.
+#[derive(Debug)]
+pub(crate) enum ProblemSpec {
+    /// Non-convex logistic regression.
+    Logistic {
+        dataset: DatasetSpec,
+        test: Option<DatasetSpec>,
+        alpha: f64,
+        partition: Partition,
+        batch: Batch,
+        seed: u64,
+    },
+    /// Quadratics with a known minimiser.
+    Quadratic { shape: QuadraticShape, seed: u64 },
+}
+
+/// Where rows come from.
+#[derive(Debug, Clone)]
+pub(crate) enum DatasetSpec {
+    /// The embedded a9a; its own test split comes with it.
+    A9a,
+    /// A LIBSVM file.
+    File { path: PathBuf, features: Option<usize> },
+}
+
+/// `[run]`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunSpec {
+    pub(crate) agents: usize,
+    pub(crate) iterations: u64,
+    pub(crate) repetitions: u64,
+    pub(crate) seed: u64,
+    pub(crate) record_every: u64,
+}
+
+/// One `[[topology]]`.
+#[derive(Debug)]
+pub(crate) struct TopologySpec {
+    pub(crate) name: String,
+    pub(crate) links: LinksSpec,
+    pub(crate) weights: Weights,
+    pub(crate) root: usize,
+    pub(crate) seed: u64,
+}
+
+/// Where a topology's links come from.
+#[derive(Debug)]
+pub(crate) enum LinksSpec {
+    /// A family with its parameters.
+    Family { family: &'static Family, parameters: Parameters },
+    /// One edge list for both graphs.
+    File(PathBuf),
+    /// Two edge lists with explicit weights: R and C.
+    Matrices { pull: PathBuf, push: PathBuf },
+}
+
+/// One `[[method]]`.
+#[derive(Debug)]
+pub(crate) struct MethodSpec {
+    pub(crate) name: String,
+    pub(crate) kind: &'static Kind,
+    pub(crate) graph: Option<Subgraph>,
+    pub(crate) step: StepSpec,
+    /// λ = (n/T)^¼ by the corollary, in place of a number.
+    pub(crate) corollary_momentum: bool,
+    pub(crate) parameters: Vec<(String, f64)>,
+}
+
+/// `step` of a method.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StepSpec {
+    pub(crate) size: f64,
+    pub(crate) shape: ShapeSpec,
+    pub(crate) scaling: Scaling,
+    pub(crate) warmup: u64,
+}
+
+/// The shape of a schedule, before n and T are known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ShapeSpec {
+    Constant,
+    Decay { factor: f64, every: u64 },
+    InverseSqrt,
+    Cosine,
+    Corollary,
+}
+
+/// What the number given as step size means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scaling {
+    /// It is η.
+    Raw,
+    /// It is η·c_π for pull methods: the step that the average takes.
+    Effective,
+}
+
+impl Spec {
+    /// Reads a file and applies `--set path=value` in order. Paths inside are relative to the file's folder.
+    pub(crate) fn read(file: &Path, overrides: &[String]) -> Result<Self> {
+        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        let folder = file.parent().unwrap_or(Path::new(""));
+        Self::parse(&text, folder, overrides).with_context(|| file.display().to_string())
+    }
+
+    fn parse(text: &str, folder: &Path, overrides: &[String]) -> Result<Self> {
+        let mut settings: Table = text.parse()?;
+        for assignment in overrides {
+            set(&mut settings, assignment).with_context(|| format!("--set {assignment}"))?;
+        }
+        let mut top = Fields::new("the experiment", settings.clone());
+        let run = top.table("run")?;
+        let run = RunSpec::read(top.required("run", run)?)?;
+        let problem = top.table("problem")?;
+        let problem = ProblemSpec::read(top.required("problem", problem)?, folder, run.seed)?;
+        let topologies = top.tables("topology")?.into_iter();
+        let topologies =
+            topologies.map(|t| TopologySpec::read(t, folder, run.seed)).collect::<Result<Vec<_>>>()?;
+        let methods = top.tables("method")?.into_iter().map(MethodSpec::read).collect::<Result<Vec<_>>>()?;
+        top.finish()?;
+
+        for (what, names) in [
+            ("topology", topologies.iter().map(|t| &t.name).collect::<Vec<_>>()),
+            ("method", methods.iter().map(|m| &m.name).collect()),
+        ] {
+            if names.is_empty() {
+                bail!("there is no [[{what}]]: give at least one");
+            }
+            if let Some((i, name)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+                bail!("{what} {}: the name \"{name}\" is taken already; give each its own `name`", i + 1);
+            }
+        }
+        Ok(Self { problem, run, topologies, methods, settings })
+    }
+}
+
+impl RunSpec {
+    fn read(mut fields: Fields) -> Result<Self> {
+        let (agents, iterations) = (fields.count("agents")?, fields.count("iterations")?);
+        let spec = Self {
+            agents: fields.required("agents", agents)? as usize,
+            iterations: fields.required("iterations", iterations)?,
+            repetitions: fields.count("repetitions")?.unwrap_or(1),
+            seed: fields.count("seed")?.unwrap_or(1),
+            record_every: fields.count("record_every")?.unwrap_or(10),
+        };
+        for (name, value, most) in [
+            ("agents", spec.agents as u64, 10_000_000),
+            ("iterations", spec.iterations, u64::from(u32::MAX)),
+            ("repetitions", spec.repetitions, 1_000_000),
+            ("record_every", spec.record_every, u64::from(u32::MAX)),
+        ] {
+            if !(1..=most).contains(&value) {
+                bail!("run: `{name}` = {value} is not possible: it must be from 1 to {most}");
+            }
+        }
+        fields.finish()?;
+        Ok(spec)
+    }
+}
+
+impl ProblemSpec {
+    fn read(mut fields: Fields, folder: &Path, run_seed: u64) -> Result<Self> {
+        let kinds = [("logistic", true), ("quadratic", false)];
+        let kind = fields.choice("kind", &kinds)?;
+        let seed = fields.count("seed")?.unwrap_or(run_seed);
+        let spec = if fields.required("kind", kind)? {
+            let features = fields.count("features")?.map(|features| features as usize);
+            let dataset = fields.string("dataset")?;
+            let dataset = DatasetSpec::new(&fields.required("dataset", dataset)?, folder, features);
+            let test = fields.string("test")?.map(|test| DatasetSpec::new(&test, folder, features));
+            ProblemSpec::Logistic {
+                dataset,
+                test,
+                alpha: fields.real("alpha")?.unwrap_or(0.01),
+                partition: partition(&mut fields)?,
+                batch: batch(&mut fields)?,
+                seed,
+            }
+        } else {
+            let dim = fields.count("dim")?;
+            let shape = QuadraticShape {
+                dim: fields.required("dim", dim)? as usize,
+                curvature: curvature(&mut fields)?,
+                heterogeneity: fields.real("heterogeneity")?.unwrap_or(1.0),
+                noise: fields.real("noise")?.unwrap_or(0.0),
+            };
+            ProblemSpec::Quadratic { shape, seed }
+        };
+        fields.finish()?;
+        Ok(spec)
+    }
+}
+
+impl DatasetSpec {
+    /// `a9a`, or a path relative to `folder`.
+    pub(crate) fn new(name: &str, folder: &Path, features: Option<usize>) -> Self {
+        match name {
+            "a9a" => DatasetSpec::A9a,
+            path => DatasetSpec::File { path: folder.join(path), features },
+        }
+    }
+}
+
+fn partition(fields: &mut Fields) -> Result<Partition> {
+    let rules =
+        [("even", Partition::Even), ("shuffled", Partition::Shuffled), ("by-label", Partition::ByLabel)];
+    match fields.value("partition") {
+        None => Ok(Partition::Even),
+        Some(Value::Table(table)) => {
+            let mut table = fields.inner("partition", table);
+            let concentration = table.real("dirichlet")?;
+            let concentration = table.required("dirichlet", concentration)?;
+            table.finish()?;
+            Ok(Partition::Dirichlet(concentration))
+        }
+        Some(word) => fields.word("partition", &word, &rules),
+    }
+}
+
+fn batch(fields: &mut Fields) -> Result<Batch> {
+    match fields.value("batch") {
+        None => Ok(Batch::Sampled(1)),
+        Some(Value::Integer(size)) => match usize::try_from(size) {
+            Ok(size) => Ok(Batch::Sampled(size)),
+            Err(_) => fields.wrong("batch", &size.into(), "1 or more, or \"full\""),
+        },
+        Some(word) => fields.word("batch", &word, &[("full", Batch::Full)]),
+    }
+}
+
+/// One number for all coordinates, or `[smallest, largest]`.
+fn curvature(fields: &mut Fields) -> Result<[f64; 2]> {
+    match fields.value("curvature") {
+        None => Ok([1.0, 1.0]),
+        Some(Value::Array(range)) => match range.iter().filter_map(real).collect::<Vec<_>>()[..] {
+            [low, high] if range.len() == 2 => Ok([low, high]),
+            _ => fields.wrong("curvature", &range.into(), "a number, or [smallest, largest]"),
+        },
+        Some(value) => match real(&value) {
+            Some(both) => Ok([both, both]),
+            None => fields.wrong("curvature", &value, "a number, or [smallest, largest]"),
+        },
+    }
+}
+
+impl TopologySpec {
+    fn read(mut fields: Fields, folder: &Path, run_seed: u64) -> Result<Self> {
+        let kind = fields.string("kind")?;
+        let name = name_of(&mut fields, "topology", kind.as_deref())?;
+        let [file, pull, push] = ["file", "pull", "push"].map(|key| fields.string(key));
+        let links = match (kind, file?, pull?, push?) {
+            (Some(kind), None, None, None) => {
+                let family = families::family(&kind).with_context(|| fields.path().to_owned())?;
+                let given = fields.parameters(family.parameters)?;
+                let parameters = Parameters::new(fields.path(), family.parameters, given)?;
+                LinksSpec::Family { family, parameters }
+            }
+            (None, Some(file), None, None) => LinksSpec::File(folder.join(file)),
+            (None, None, Some(pull), Some(push)) => {
+                LinksSpec::Matrices { pull: folder.join(pull), push: folder.join(push) }
+            }
+            _ => bail!("{}: give one of `kind`, `file`, or `pull` and `push` together", fields.path()),
+        };
+        let weights = [("uniform", Weights::Uniform), ("metropolis", Weights::Metropolis)];
+        let spec = Self {
+            name,
+            links,
+            weights: fields.choice("weights", &weights)?.unwrap_or(Weights::Uniform),
+            root: fields.count("root")?.unwrap_or(0) as usize,
+            seed: fields.count("seed")?.unwrap_or(run_seed),
+        };
+        fields.finish()?;
+        Ok(spec)
+    }
+}
+
+impl MethodSpec {
+    fn read(mut fields: Fields) -> Result<Self> {
+        let kind = fields.string("kind")?;
+        let name = name_of(&mut fields, "method", kind.as_deref())?;
+        let kind =
+            methods::kind(&fields.required("kind", kind)?).with_context(|| fields.path().to_owned())?;
+        let graph = fields.choice("graph", &Subgraph::NAMED)?;
+        let step = StepSpec::read(&mut fields)?;
+        let corollary_momentum = fields.take_word("momentum", "corollary");
+        let parameters = fields.parameters(kind.parameters)?;
+        fields.finish()?;
+        Ok(Self { name, kind, graph, step, corollary_momentum, parameters })
+    }
+}
+
+impl StepSpec {
+    fn read(fields: &mut Fields) -> Result<Self> {
+        let plain = |size| StepSpec { size, shape: ShapeSpec::Constant, scaling: Scaling::Raw, warmup: 0 };
+        let mut step = match fields.value("step") {
+            None => bail!("{}: `step` is missing: a number, or {{ size = … }}", fields.path()),
+            Some(Value::Table(table)) => fields.inner("step", table),
+            Some(value) => match real(&value) {
+                Some(size) => return Ok(plain(size)),
+                None => return fields.wrong("step", &value, "a number, or { size = … }"),
+            },
+        };
+        let (size, factor, every) = (step.real("size")?, step.real("decay")?, step.count("every")?);
+        let shapes = [
+            ("constant", ShapeSpec::Constant),
+            ("inverse-sqrt", ShapeSpec::InverseSqrt),
+            ("cosine", ShapeSpec::Cosine),
+            ("corollary", ShapeSpec::Corollary),
+        ];
+        let shape = match (step.choice("schedule", &shapes)?, factor, every) {
+            (shape, None, None) => shape.unwrap_or(ShapeSpec::Constant),
+            (None, Some(factor), Some(every)) => ShapeSpec::Decay { factor, every },
+            (None, ..) => bail!("{}: give `decay` and `every` together", step.path()),
+            (Some(_), ..) => bail!("{}: give `schedule`, or `decay` and `every`, not both", step.path()),
+        };
+        let scalings = [("raw", Scaling::Raw), ("effective", Scaling::Effective)];
+        let spec = Self {
+            size: step.required("size", size)?,
+            shape,
+            scaling: step.choice("scaling", &scalings)?.unwrap_or(Scaling::Raw),
+            warmup: step.count("warmup")?.unwrap_or(0),
+        };
+        step.finish()?;
+        Ok(spec)
+    }
+}
+
+/// The `name` of a topology or method, its kind unless given; from here on messages call the table by it.
+fn name_of(fields: &mut Fields, what: &str, kind: Option<&str>) -> Result<String> {
+    let name = fields.string("name")?.or(kind.map(str::to_owned));
+    let name = fields.required("name", name)?;
+    if name.is_empty() || name.chars().any(|c| c.is_control() || matches!(c, ',' | '"')) {
+        bail!(
+            "{}: the name {name:?} must not be empty or hold commas, quotes or control characters",
+            fields.path()
+        );
+    }
+    fields.rename(format!("{what} \"{name}\""));
+    Ok(name)
+}
