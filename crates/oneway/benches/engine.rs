@@ -1,31 +1,19 @@
-//! The two costs of an experiment: a round, and an evaluation. `just bench`.
+//! The two costs of an experiment, timed: a round, and an evaluation. `just bench`.
 #![allow(clippy::unwrap_used)]
 
-use divan::{Bencher, black_box};
-use oneway::data::a9a::{Split, a9a};
-use oneway::graph::families;
+mod setting;
+
+use divan::Bencher;
 use oneway::method::Method;
 use oneway::methods::{Csgdm, PushDiging, PushPull, Sgp, Smtpp};
-use oneway::partition::Partition;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, Logistic};
 use oneway::schedule::Schedule;
 use oneway::simulator::{Setup, Simulator};
-use oneway::topology::{Subgraph, Topology, Weights};
+use oneway::topology::Topology;
+use setting::{AGENTS, evaluate, exponential, problem};
 
 fn main() {
     divan::main();
-}
-
-const AGENTS: usize = 20;
-
-fn problem() -> Logistic {
-    Logistic::new(&a9a(Split::Train), Partition::Even, AGENTS, 0.01, Batch::Sampled(1), 1).unwrap()
-}
-
-fn exponential() -> Topology {
-    let digraph = families::exponential(AGENTS).unwrap();
-    Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
 }
 
 /// One round of n = 20 agents on a9a (d = 123, batch 1), exponential graph.
@@ -49,7 +37,6 @@ fn round(bencher: Bencher, name: &str) {
 #[divan::bench(sample_size = 20)]
 fn evaluation(bencher: Bencher) {
     let problem = problem();
-    let x: Vec<f64> = (0..problem.dim()).map(|k| 0.01 * k as f64 - 0.5).collect();
     let mut g = vec![0.0; problem.dim()];
-    bencher.bench_local(|| (0..AGENTS).map(|agent| problem.exact(agent, black_box(&x), &mut g)).sum::<f64>());
+    bencher.bench_local(|| evaluate(&problem, &mut g));
 }

@@ -33,3 +33,43 @@ fn avx512<R>(work: impl FnOnce() -> R) -> R {
 fn avx2<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+#[allow(unsafe_code)]
+mod tests {
+    use super::*;
+    use crate::mixing::{Link, Mixing, Stochastic};
+    use crate::sample::{Draws, Purpose};
+
+    /// Mixing, a multiply–add that must not be fused, and a division: what the passes are made of.
+    #[inline(always)]
+    fn work(mixing: &Mixing, rows: &[f64]) -> Vec<u64> {
+        let mut out = vec![0.0; 123];
+        mixing.mix_row(0, rows, &mut out);
+        for (out, x) in out.iter_mut().zip(rows) {
+            *out = (*out * 0.9 + 0.1 * x) / (1.0 + x * x);
+        }
+        out.iter().map(|x| x.to_bits()).collect()
+    }
+
+    #[test]
+    fn every_width_gives_the_same_bits() {
+        let links = (0..3).map(|from| Link { from, to: 0, weight: 1.0 / 3.0 });
+        let alone = (1..3).map(|i| Link { from: i, to: i, weight: 1.0 });
+        let mixing = Mixing::new(3, Stochastic::Rows, links.chain(alone)).unwrap();
+        for round in 0..200 {
+            let mut draws = Draws::new(1, Purpose::Problem, 0, round);
+            let rows: Vec<f64> = (0..3 * 123).map(|_| draws.normal()).collect();
+            let plain = work(&mixing, &rows);
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: just detected
+                assert_eq!(plain, unsafe { avx2(|| work(&mixing, &rows)) });
+            }
+            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                // SAFETY: just detected
+                assert_eq!(plain, unsafe { avx512(|| work(&mixing, &rows)) });
+            }
+            assert_eq!(plain, widest(|| work(&mixing, &rows)));
+        }
+    }
+}

@@ -1,0 +1,34 @@
+# Recipes for developers; `cargo` alone builds and tests.
+
+# What CI runs
+ci:
+    bash .ci/run
+
+# All tests
+test:
+    cargo test --workspace
+
+# One round of each method, and one evaluation
+bench:
+    cargo bench -p oneway --bench engine
+
+# Instructions per round and per evaluation, counted by valgrind: repeatable on a noisy machine
+count:
+    scripts/count-instructions
+
+# The same bits for any number of threads, again, and in a native build
+same-bits:
+    scripts/same-bits
+
+# The paper's two experiments
+paper:
+    cargo run --release -p oneway-lab -- run experiments/paper/multi-sub-ring.toml
+    cargo run --release -p oneway-lab -- run experiments/paper/exponential.toml
+
+# Licences, advisories and sources of all dependencies (needs cargo-deny)
+deny:
+    cargo deny check
+
+# The packed a9a, from the raw records
+pack-a9a:
+    python3 crates/oneway/data/pack_a9a.py
