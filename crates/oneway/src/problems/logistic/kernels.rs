@@ -1,4 +1,9 @@
 //! The inner loops: over rows, and over the entries of a row.
+//!
+//! Loops are generic over how x and g are indexed: slices in general, and tables of 256 where columns are bytes, because
+//! then no index can be out of range and the compiler knows it.
+
+use std::ops::{Index, IndexMut};
 
 use super::link::Margin;
 use crate::data::Dataset;
@@ -9,19 +14,23 @@ const BLOCK: usize = 32;
 
 /// aᵀx, in the order of the row's columns.
 #[inline(always)]
-fn product<E: Entries>(entries: E, r: usize, x: &[f64]) -> f64 {
+fn product<E: Entries>(entries: E, r: usize, x: &(impl Index<usize, Output = f64> + ?Sized)) -> f64 {
     entries.row(r).fold(0.0, |sum, (column, value)| sum + value * x[column])
 }
 
 /// Adds Σ_r ∇ln(1 + exp(−z_r)), z_r = y_r a_rᵀx, to g; returns Σ_r ln(1 + exp(−z_r)) if LOSSES, else 0.
-pub(super) struct AddGradients<'a, I, const LOSSES: bool> {
+pub(super) struct AddGradients<'a, I, T: ?Sized, const LOSSES: bool> {
     pub(super) labels: &'a [f64],
     pub(super) rows: I,
-    pub(super) x: &'a [f64],
-    pub(super) g: &'a mut [f64],
+    pub(super) x: &'a T,
+    pub(super) g: &'a mut T,
 }
 
-impl<I: Iterator<Item = usize>, const LOSSES: bool> Kernel for AddGradients<'_, I, LOSSES> {
+impl<I, T, const LOSSES: bool> Kernel for AddGradients<'_, I, T, LOSSES>
+where
+    I: Iterator<Item = usize>,
+    T: IndexMut<usize, Output = f64> + ?Sized,
+{
     type Output = f64;
 
     #[inline(always)]

@@ -23,6 +23,9 @@ pub enum Batch {
     Full,
 }
 
+/// Tables that any byte indexes.
+const TABLE: usize = 256;
+
 /// Non-convex logistic regression on sparse rows, split over agents.
 #[derive(Debug, Clone)]
 pub struct Logistic {
@@ -96,14 +99,21 @@ impl Logistic {
         Ok(self)
     }
 
+    /// Sets g to Σ_r ∇ln(1 + exp(−z_r)) over all rows of an agent; returns Σ_r ln(1 + exp(−z_r)) if LOSSES.
     #[inline(always)]
-    fn add_gradients<const LOSSES: bool>(
-        &self,
-        rows: impl Iterator<Item = usize>,
-        x: &[f64],
-        g: &mut [f64],
-    ) -> f64 {
-        self.data.rows.with(AddGradients::<_, LOSSES> { labels: &self.data.labels, rows, x, g })
+    fn sum_over_shard<const LOSSES: bool>(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
+        let rows = agent * self.rows_per_agent..(agent + 1) * self.rows_per_agent;
+        let labels = &self.data.labels[..];
+        if x.len() > TABLE {
+            g.fill(0.0);
+            return self.data.rows.with(AddGradients::<_, [f64], LOSSES> { labels, rows, x, g });
+        }
+        let (mut x_table, mut g_table) = ([0.0; TABLE], [0.0; TABLE]);
+        x_table[..x.len()].copy_from_slice(x);
+        let tables = AddGradients::<_, [f64; TABLE], LOSSES> { labels, rows, x: &x_table, g: &mut g_table };
+        let losses = self.data.rows.with(tables);
+        g.copy_from_slice(&g_table[..x.len()]);
+        losses
     }
 
     /// Adds the regulariser's gradient to the mean over `rows` rows: g ← g/rows + 2αx/(1+x²)².
@@ -131,33 +141,31 @@ impl Problem for Logistic {
     }
 
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        let (first, m) = (agent * self.rows_per_agent, self.rows_per_agent);
+        let m = self.rows_per_agent;
         widest(
             #[inline(always)]
-            || {
-                g.fill(0.0);
-                let size = match self.batch {
-                    Batch::Sampled(size) => {
-                        self.add_gradients::<false>((0..size).map(|_| first + draws.below(m)), x, g);
-                        size
-                    }
-                    Batch::Full => {
-                        self.add_gradients::<false>(first..first + m, x, g);
-                        m
-                    }
-                };
-                self.finish_gradient(x, size, g);
+            || match self.batch {
+                Batch::Sampled(size) => {
+                    g.fill(0.0);
+                    let rows = (0..size).map(|_| agent * m + draws.below(m));
+                    let labels = &self.data.labels[..];
+                    self.data.rows.with(AddGradients::<_, [f64], false> { labels, rows, x, g });
+                    self.finish_gradient(x, size, g);
+                }
+                Batch::Full => {
+                    self.sum_over_shard::<false>(agent, x, g);
+                    self.finish_gradient(x, m, g);
+                }
             },
         );
     }
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
-        let (first, m) = (agent * self.rows_per_agent, self.rows_per_agent);
+        let m = self.rows_per_agent;
         widest(
             #[inline(always)]
             || {
-                g.fill(0.0);
-                let losses = self.add_gradients::<true>(first..first + m, x, g);
+                let losses = self.sum_over_shard::<true>(agent, x, g);
                 self.finish_gradient(x, m, g);
                 losses / m as f64 + self.regulariser(x)
             },
