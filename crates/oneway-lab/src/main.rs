@@ -5,7 +5,7 @@
 mod args;
 mod commands;
 mod experiment;
-mod output;
+mod results;
 
 use std::process::ExitCode;
 

@@ -18,12 +18,13 @@ use serde::Serialize;
 use crate::args::RunArgs;
 use crate::experiment::plan::{Cell, Plan};
 use crate::experiment::spec::Spec;
-use crate::output::{self, OutputFolder};
+use crate::results::curves::{self, Curve};
+use crate::results::folder::OutputFolder;
 
 /// A cell that ran, at least for a while.
 struct Finished<'a> {
     cell: Cell<'a>,
-    curve: Vec<Measurement>,
+    curve: Curve,
     outcome: Outcome,
     state_hash: String,
 }
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let finished = pool.install(|| run_cells(&plan, &cells, &bar, &interrupted))?;
     bar.finish_and_clear();
 
-    let curves = folder.write("curves.csv", &curves_csv(&finished))?;
+    let curves = folder.write("curves.csv", &curves::to_csv(finished.iter().map(|cell| &cell.curve)))?;
     let summary = folder.write("summary.json", &summary_json(&plan, &finished, cells.len())?)?;
     println!("{}", table(&plan, &finished));
     println!("{}\n{}", curves.display(), summary.display());
@@ -96,7 +97,13 @@ fn run_cell<'a>(
     let mut simulator = Simulator::new(plan.setup(&cell))?;
     let outcome = simulator.run(plan.run.iterations, plan.run.record_every, &mut recorder)?;
     bar.inc(plan.run.iterations - recorder.shown); // rounds that a diverged cell will not do
-    Ok(Finished { cell, curve: recorder.curve, outcome, state_hash: simulator.state_hash() })
+    let curve = Curve {
+        topology: cell.entry.topology_name.clone(),
+        method: cell.entry.method_name.clone(),
+        repetition: cell.repetition,
+        points: recorder.curve,
+    };
+    Ok(Finished { cell, curve, outcome, state_hash: simulator.state_hash() })
 }
 
 /// Measures what it sees, moves the bar, and stops when the user asks to.
@@ -121,17 +128,6 @@ impl Observer for Recorder<'_> {
 
 fn complete(finished: &[Finished<'_>]) -> usize {
     finished.iter().filter(|cell| !matches!(cell.outcome.status, Status::Stopped { .. })).count()
-}
-
-fn curves_csv(finished: &[Finished<'_>]) -> String {
-    let mut csv = format!("{}\n", output::COLUMNS);
-    for Finished { cell, curve, .. } in finished {
-        for measurement in curve {
-            let (topology, method) = (&cell.entry.topology_name, &cell.entry.method_name);
-            output::push_line(&mut csv, topology, method, cell.repetition, measurement);
-        }
-    }
-    csv
 }
 
 /// `summary.json`.
@@ -204,7 +200,7 @@ fn table(plan: &Plan, finished: &[Finished<'_>]) -> Table {
     for entry in &plan.entries {
         let cells: Vec<&Finished<'_>> =
             finished.iter().filter(|f| std::ptr::eq(f.cell.entry, entry)).collect();
-        let last: Vec<&Measurement> = cells.iter().filter_map(|f| f.curve.last()).collect();
+        let last: Vec<&Measurement> = cells.iter().filter_map(|f| f.curve.points.last()).collect();
         let mean = |of: &dyn Fn(&Measurement) -> Option<f64>| {
             let values: Vec<f64> = last.iter().filter_map(|m| of(m)).collect();
             (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

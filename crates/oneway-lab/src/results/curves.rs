@@ -1,0 +1,144 @@
+//! `curves.csv`: what was measured, a line for each recorded state of each run.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use oneway::metrics::Measurement;
+
+/// The columns of `curves.csv`.
+const COLUMNS: &str = "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,\
+tracking_error,momentum_error,conservation_error,test_accuracy,floats_sent";
+
+/// One run: what was measured at each recorded iteration.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Curve {
+    pub(crate) topology: String,
+    pub(crate) method: String,
+    pub(crate) repetition: u64,
+    pub(crate) points: Vec<Measurement>,
+}
+
+/// All curves as CSV.
+pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> String {
+    let mut csv = format!("{COLUMNS}\n");
+    for Curve { topology, method, repetition, points } in curves {
+        for point in points {
+            let _ = writeln!(csv, "{topology},{method},{repetition},{}", point_to_csv(point));
+        }
+    }
+    csv
+}
+
+/// The columns from `iteration` on. Numbers in shortest round-trip form, what a method does not have left empty.
+pub(crate) fn point_to_csv(m: &Measurement) -> String {
+    let optional = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:?}"));
+    format!(
+        "{},{:?},{:?},{:?},{},{},{},{},{}",
+        m.iteration,
+        m.loss,
+        m.grad_norm_sq,
+        m.consensus_error,
+        optional(m.tracking_error),
+        optional(m.momentum_error),
+        optional(m.conservation_error),
+        optional(m.test_accuracy),
+        m.floats_sent.map_or(String::new(), |floats| floats.to_string()),
+    )
+}
+
+/// Reads `curves.csv` back, to the last bit.
+pub(crate) fn read(path: &Path) -> Result<Vec<Curve>> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    from_csv(&text).with_context(|| path.display().to_string())
+}
+
+/// Curves from CSV; lines of one run stand together.
+pub(crate) fn from_csv(text: &str) -> Result<Vec<Curve>> {
+    let mut lines = text.lines();
+    if lines.next() != Some(COLUMNS) {
+        bail!("the first line is not the header of curves.csv: {COLUMNS}");
+    }
+    let mut curves: Vec<Curve> = vec![];
+    for (line, number) in lines.zip(2..) {
+        let read = || {
+            let (topology, rest) = line.split_once(',')?;
+            let (method, rest) = rest.split_once(',')?;
+            let (repetition, rest) = rest.split_once(',')?;
+            Some((topology, method, repetition.parse().ok()?, point_from_csv(rest)?))
+        };
+        let Some((topology, method, repetition, point)) = read() else {
+            bail!("line {number} is not a line of curves.csv: {line}");
+        };
+        match curves.last_mut() {
+            Some(last)
+                if (&*last.topology, &*last.method, last.repetition) == (topology, method, repetition) =>
+            {
+                last.points.push(point);
+            }
+            _ => curves.push(Curve {
+                topology: topology.to_owned(),
+                method: method.to_owned(),
+                repetition,
+                points: vec![point],
+            }),
+        }
+    }
+    Ok(curves)
+}
+
+/// Reads what [`point_to_csv`] wrote; `None` if it is not that.
+pub(crate) fn point_from_csv(line: &str) -> Option<Measurement> {
+    let optional = |cell: &str| match cell {
+        "" => Some(None),
+        number => number.parse().ok().map(Some),
+    };
+    let cells: [&str; 9] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
+    let [iteration, loss, grad, consensus, tracking, momentum, conservation, accuracy, floats] = cells;
+    Some(Measurement {
+        iteration: iteration.parse().ok()?,
+        loss: loss.parse().ok()?,
+        grad_norm_sq: grad.parse().ok()?,
+        consensus_error: consensus.parse().ok()?,
+        tracking_error: optional(tracking)?,
+        momentum_error: optional(momentum)?,
+        conservation_error: optional(conservation)?,
+        test_accuracy: optional(accuracy)?,
+        floats_sent: match floats {
+            "" => None,
+            number => Some(number.parse().ok()?),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn curves_come_back_to_the_last_bit() {
+        let point = |iteration, loss| Measurement {
+            iteration,
+            loss,
+            grad_norm_sq: 1e-300,
+            consensus_error: 0.1 + 0.2,
+            tracking_error: Some(1.0 / 3.0),
+            momentum_error: None,
+            conservation_error: Some(5e-324),
+            test_accuracy: None,
+            floats_sent: Some(u64::MAX),
+        };
+        let curve = |repetition| Curve {
+            topology: "ring".to_owned(),
+            method: "SMTPP (trees)".to_owned(),
+            repetition,
+            points: vec![point(0, std::f64::consts::LN_2), point(10, 1e17)],
+        };
+        let curves = vec![curve(0), curve(1)];
+        let csv = to_csv(&curves);
+        assert_eq!(from_csv(&csv).unwrap(), curves);
+        assert_eq!(to_csv(&from_csv(&csv).unwrap()), csv);
+        assert!(from_csv("a,b\n").is_err());
+        assert!(from_csv(&(csv + "ring,SMTPP,x\n")).unwrap_err().to_string().contains("line 6"));
+    }
+}
