@@ -86,6 +86,18 @@ pub enum Error {
     #[error("no common root: {0}")]
     NoCommonRoot(String),
 
+    /// Weights under which values go round for ever and never agree.
+    #[error(
+        "the {graph} weights are periodic: all cycles among the roots have lengths divisible by {period}, so values go \
+round and never agree; give at least one of these agents a self-weight"
+    )]
+    Periodic {
+        /// "pull" or "push".
+        graph: &'static str,
+        /// The common divisor of all cycle lengths.
+        period: usize,
+    },
+
     /// A push-sum method on a digraph that is not strongly connected.
     #[error(
         "the digraph is not strongly connected, as push-sum methods need: from agent {from} there is no path to {unreachable}"

@@ -61,11 +61,16 @@ pub trait Method: Send + Sync + Debug {
                 let (pulled, rest) = scratch.split_at_mut(pull);
                 let (pushed, gradient) = rest.split_at_mut(push);
                 let (problem, seed) = (block.problem, block.seed);
-                for (agent, state) in block.states() {
-                    mail.pair.pull.mix_row(agent, mail.pulls, pulled);
-                    mail.pair.push.mix_row(agent, mail.pushes, pushed);
+                let Pair { pull, push } = mail.pair;
+                for (i, (agent, state)) in block.states().enumerate() {
+                    if i == 0 || !pull.has_one_row() {
+                        pull.mix_row(agent, mail.pulls, pulled);
+                    }
+                    if i == 0 || !push.has_one_row() {
+                        push.mix_row(agent, mail.pushes, pushed);
+                    }
                     // state k + 1 takes the samples ξ_{k+1}
-                    let mut local = Local::new(problem, seed, agent, at.k + 1, gradient);
+                    let mut local = Local::new(problem, seed, agent, at.k + 1, at.phase, gradient);
                     self.step(at, state, pulled, pushed, &mut local);
                 }
             },
@@ -136,10 +141,19 @@ pub struct Local<'a> {
 }
 
 impl<'a> Local<'a> {
-    /// Agent `agent` at state `k`: samples ξ_{agent,k}, ∇f_agent. `scratch` has the problem's dimension.
+    /// Agent `agent` at state `k`: samples ξ_{agent,k}, fresh ones in each phase, and ∇f_agent. `scratch` has the
+    /// problem's dimension.
     #[inline]
-    pub fn new(problem: &'a dyn Problem, seed: u64, agent: usize, k: u64, scratch: &'a mut [f64]) -> Self {
-        Self { problem, agent, draws: Draws::new(seed, Purpose::Gradient, agent, k), gradient: scratch }
+    pub fn new(
+        problem: &'a dyn Problem,
+        seed: u64,
+        agent: usize,
+        k: u64,
+        phase: u32,
+        scratch: &'a mut [f64],
+    ) -> Self {
+        let draws = Draws::new(seed, Purpose::Gradient, agent, k).in_phase(phase);
+        Self { problem, agent, draws, gradient: scratch }
     }
 
     /// Writes the starting point x₀, the same for all agents.

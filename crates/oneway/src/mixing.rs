@@ -31,7 +31,8 @@ pub struct Link {
 /// A sparse stochastic n×n matrix, by receiver.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mixing {
-    /// `offsets[i]..offsets[i + 1]` are the entries of receiver i.
+    agents: usize,
+    /// `offsets[i]..offsets[i + 1]` are the entries of receiver i; of every receiver, if there is one row only.
     offsets: Vec<usize>,
     senders: Vec<u32>,
     weights: Vec<f64>,
@@ -76,6 +77,7 @@ impl Mixing {
             offsets[i + 1] += offsets[i];
         }
         let mixing = Self {
+            agents,
             offsets,
             senders: links.iter().map(|link| link.from as u32).collect(),
             weights: links.iter().map(|link| link.weight).collect(),
@@ -84,13 +86,20 @@ impl Mixing {
         Ok(mixing)
     }
 
-    /// The matrix 11ᵀ/n of the complete graph: row- and column-stochastic at once.
+    /// The matrix 11ᵀ/n of the complete graph: row- and column-stochastic at once. Its one row is kept once.
     pub fn complete(agents: usize) -> Self {
         Self {
-            offsets: (0..=agents).map(|i| i * agents).collect(),
-            senders: (0..agents).flat_map(|_| 0..agents as u32).collect(),
-            weights: vec![1.0 / agents as f64; agents * agents],
+            agents,
+            offsets: vec![0, agents],
+            senders: (0..agents as u32).collect(),
+            weights: vec![1.0 / agents as f64; agents],
         }
+    }
+
+    /// Whether all receivers have the same row, so that one mixed row serves them all.
+    #[inline(always)]
+    pub fn has_one_row(&self) -> bool {
+        self.offsets.len() == 2
     }
 
     /// Whether rows (or columns) sum to one, within 1e-9; the error names the first that does not.
@@ -107,12 +116,12 @@ impl Mixing {
 
     /// Number of agents, n.
     pub fn agents(&self) -> usize {
-        self.offsets.len() - 1
+        self.agents
     }
 
     /// Number of entries, self-links included.
     pub fn entries(&self) -> usize {
-        self.senders.len()
+        self.senders.len() * if self.has_one_row() { self.agents } else { 1 }
     }
 
     /// Number of links that cross the network: entries off the diagonal.
@@ -123,6 +132,7 @@ impl Mixing {
     /// Whom agent `i` hears, ascending, and the weight of each: row i of the matrix.
     #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+        let i = if self.has_one_row() { 0 } else { i };
         let range = self.offsets[i]..self.offsets[i + 1];
         (&self.senders[range.clone()], &self.weights[range])
     }
@@ -137,11 +147,17 @@ impl Mixing {
 
     /// Sums of the rows.
     pub fn row_sums(&self) -> Vec<f64> {
-        (0..self.agents()).map(|i| self.row(i).1.iter().sum()).collect()
+        let rows = self.offsets.windows(2).map(|range| self.weights[range[0]..range[1]].iter().sum());
+        let mut sums: Vec<f64> = rows.collect();
+        sums.resize(self.agents, sums.first().copied().unwrap_or_default());
+        sums
     }
 
     /// Sums of the columns.
     pub fn column_sums(&self) -> Vec<f64> {
+        if self.has_one_row() {
+            return self.weights.iter().map(|weight| weight * self.agents as f64).collect();
+        }
         let mut sums = vec![0.0; self.agents()];
         for link in self.iter() {
             sums[link.from] += link.weight;

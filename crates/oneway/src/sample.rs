@@ -52,6 +52,13 @@ impl Draws {
         }
     }
 
+    /// The same stream from a place that no earlier phase reaches: 2²⁴ blocks further for each.
+    #[inline]
+    pub fn in_phase(mut self, phase: u32) -> Self {
+        self.counter[0] = phase << 24;
+        self
+    }
+
     /// The next 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
@@ -147,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_differ_by_seed_purpose_agent_and_round() {
+    fn streams_differ_by_seed_purpose_agent_round_and_phase() {
         let mut firsts: Vec<u64> = vec![];
         for (seed, purpose, agent, round) in [
             (1, Purpose::Gradient, 0, 0),
@@ -158,9 +165,10 @@ mod tests {
         ] {
             firsts.push(Draws::new(seed, purpose, agent, round).bits());
         }
+        firsts.push(Draws::new(1, Purpose::Gradient, 0, 0).in_phase(1).bits());
         firsts.sort_unstable();
         firsts.dedup();
-        assert_eq!(firsts.len(), 5);
+        assert_eq!(firsts.len(), 6);
     }
 
     #[test]

@@ -144,7 +144,7 @@ impl<'a> Simulator<'a> {
         let buffers = [&mut self.states[..], &mut self.scratch];
         by_blocks(0, buffers, [block * width, scratch], &|b, [states, scratch]| {
             for (i, state) in states.chunks_exact_mut(width).enumerate() {
-                let mut local = Local::new(problem, seed, b * block + i, 0, &mut scratch[..d]);
+                let mut local = Local::new(problem, seed, b * block + i, 0, 0, &mut scratch[..d]);
                 method.init(state, &mut local);
             }
         });

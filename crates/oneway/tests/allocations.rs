@@ -53,9 +53,11 @@ fn no_method_allocates_in_a_round() {
             let count = pool.install(|| {
                 let mut simulator = simulate(&*method, problem, &topology, 0.001);
                 advance(&mut simulator, 3); // the pool's queues reach their size
-                allocations(|| advance(&mut simulator, 20))
+                // the harness and the pool's threads keep books of their own now and then: a method that allocates does
+                // so in every window
+                (0..5).map(|_| allocations(|| advance(&mut simulator, 20))).min()
             });
-            assert_eq!(count, 0, "{} ({graph:?}), {n} agents", kind.name);
+            assert_eq!(count, Some(0), "{} ({graph:?}), {n} agents", kind.name);
         }
     }
 }

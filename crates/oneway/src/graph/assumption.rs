@@ -8,7 +8,9 @@ use crate::{Error, Result};
 /// Checks Assumption 1: the pull graph and the reversed push graph each have a spanning tree, and the two share a
 /// root.
 ///
-/// Positive diagonals, which the paper asks for too, are not checked: weight-1 trees do without them.
+/// Positive diagonals, which the paper asks for too, are more than is needed, and weight-1 trees do without most of them.
+/// What is needed in their place is checked: the roots' cycles must not all have lengths with a common divisor, or
+/// values circulate for ever.
 ///
 /// # Arguments
 /// * `pull`: R, links `from → to`.
@@ -44,6 +46,7 @@ pub fn check_common_root(pull: &Mixing, push: &Mixing) -> Result<Vec<usize>> {
             unit: "agents",
         });
     }
+    let self_weights = [pull, push].map(self_weighted);
     let pull = Digraph::from_mixing(pull)?;
     let push = Digraph::from_mixing(push)?.reversed();
     let treeless: Vec<String> = [("pull graph", &pull), ("reversed push graph", &push)]
@@ -64,7 +67,53 @@ pub fn check_common_root(pull: &Mixing, push: &Mixing) -> Result<Vec<usize>> {
             some_agents(&push_roots)
         )));
     }
+    check_aperiodic("pull", &pull, &pull_roots, &self_weights[0])?;
+    check_aperiodic("push", &push, &push_roots, &self_weights[1])?;
     Ok(common)
+}
+
+/// Who keeps a share of its own.
+fn self_weighted(mixing: &Mixing) -> Vec<bool> {
+    (0..mixing.agents()).map(|i| mixing.row(i).0.binary_search(&(i as u32)).is_ok()).collect()
+}
+
+/// Checks that the lengths of the cycles among `roots`, a strongly connected class, have no common divisor.
+///
+/// Levels from a breadth-first search differ by one along each link, up to a multiple of the period, so the period is
+/// the greatest common divisor of level(u) + 1 − level(v) over all links u → v. O(n + m).
+fn check_aperiodic(
+    graph_name: &'static str,
+    graph: &Digraph,
+    roots: &[usize],
+    has_self: &[bool],
+) -> Result<()> {
+    let (Some(&start), false) = (roots.first(), roots.iter().any(|&root| has_self[root])) else {
+        return Ok(()); // a self-weight is a cycle of length one
+    };
+    let mut level = vec![usize::MAX; graph.agents()];
+    level[start] = 0;
+    let mut queue = vec![start];
+    let mut period = 0;
+    let mut next = 0;
+    while let Some(&from) = queue.get(next) {
+        next += 1;
+        for &to in graph.out_neighbours(from) {
+            let to = to as usize;
+            if roots.binary_search(&to).is_err() {
+                continue;
+            }
+            if level[to] == usize::MAX {
+                level[to] = level[from] + 1;
+                queue.push(to);
+            }
+            period = greatest_common_divisor(period, (level[from] + 1).abs_diff(level[to]));
+        }
+    }
+    if period == 1 { Ok(()) } else { Err(Error::Periodic { graph: graph_name, period }) }
+}
+
+fn greatest_common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// Checks that every agent reaches every other, as push-sum methods need.
@@ -86,7 +135,10 @@ pub fn check_strongly_connected(mixing: &Mixing) -> Result<()> {
     let from = if graph.unreachable_from(0).is_empty() {
         // Agent 0 reaches all; is there one that does not reach agent 0?
         match graph.reversed().unreachable_from(0).first() {
-            None => return Ok(()),
+            None => {
+                let everyone: Vec<usize> = (0..graph.agents()).collect();
+                return check_aperiodic("push", &graph, &everyone, &self_weighted(mixing));
+            }
             Some(&from) => from,
         }
     } else {
@@ -107,6 +159,43 @@ fn why_no_tree(name: &str, graph: &Digraph) -> Option<String> {
 mod tests {
     use super::*;
     use crate::graph::{Tree, families, weights};
+    use crate::mixing::{Link, Stochastic};
+
+    #[test]
+    fn periodic_weights_are_refused_and_one_self_weight_mends_them() {
+        let cycle = |own: f64| {
+            let links = (0..6).map(|i| Link { from: i, to: (i + 1) % 6, weight: 1.0 });
+            let halved =
+                links.map(move |link| if link.to == 0 { Link { weight: 1.0 - own, ..link } } else { link });
+            let own = (own > 0.0).then_some(Link { from: 0, to: 0, weight: own });
+            Mixing::new(6, Stochastic::Rows, halved.chain(own)).unwrap()
+        };
+        let complete = Mixing::complete(6);
+        let error = check_common_root(&cycle(0.0), &complete).unwrap_err().to_string();
+        assert!(error.contains("pull weights") && error.contains("divisible by 6"), "{error}");
+        assert_eq!(check_common_root(&cycle(0.5), &complete).unwrap().len(), 6);
+        // cycles of lengths 6 and 3 have the divisor 3; of 6 and 5, none
+        for (chord, refused) in [(2, true), (4, false)] {
+            let links = cycle(0.0)
+                .iter()
+                .map(|link| Link { weight: 0.5 + 0.5 * f64::from(link.to != 0), ..link })
+                .collect::<Vec<_>>();
+            let chord = Link { from: chord, to: 0, weight: 0.5 };
+            let mixing = Mixing::new(6, Stochastic::Rows, links.into_iter().chain([chord])).unwrap();
+            assert_eq!(check_common_root(&mixing, &complete).is_err(), refused, "chord from {}", chord.from);
+        }
+        assert!(
+            check_strongly_connected(
+                &Mixing::new(
+                    2,
+                    Stochastic::Columns,
+                    [(0, 1), (1, 0)].map(|(from, to)| Link { from, to, weight: 1.0 })
+                )
+                .unwrap()
+            )
+            .is_err()
+        );
+    }
 
     fn complaint(pull: &Digraph, push: &Digraph) -> String {
         let pull = weights::uniform_rows(pull).unwrap();

@@ -90,7 +90,7 @@ pub(super) fn iterate(core: &Core) -> Result<Vec<Wide>, TooSlow> {
         let distance: f64 = now.iter().map(|x| (x[0] - x[1]).abs()).sum();
         let step: f64 = now.iter().zip(&next).map(|(new, old)| (new[0] - old[0]).abs()).sum();
         // rate per sweep r, and what is left of the geometric series: step·r/(1 − r)
-        let rate = (distance / last_distance).powf(1.0 / STRIDE as f64);
+        let rate = libm::pow(distance / last_distance, 1.0 / STRIDE as f64);
         error = distance.max(step * rate / (1.0 - rate).max(f64::EPSILON));
         if error <= TOLERANCE {
             let jumps = now.iter().map(|x| Wide::new(x[0])).collect();
@@ -98,7 +98,8 @@ pub(super) fn iterate(core: &Core) -> Result<Vec<Wide>, TooSlow> {
         }
         // the first sweeps only carry the single node's weight outwards, and say nothing of the rate
         if sweep >= SETTLED {
-            let sweeps_left = if rate < 1.0 { (error / TOLERANCE).ln() / -rate.ln() } else { f64::INFINITY };
+            let sweeps_left =
+                if rate < 1.0 { libm::log(error / TOLERANCE) / -libm::log(rate) } else { f64::INFINITY };
             if sweep as f64 + sweeps_left > most_sweeps as f64 {
                 return Err(TooSlow { sweeps: sweep, change: error });
             }
