@@ -25,10 +25,19 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("oneway: {error:#}");
+            eprintln!("oneway: {}", message(&error));
             ExitCode::from(2)
         }
     }
+}
+
+/// An error and its causes on one line; a cause that the error before it quotes already is not said twice.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said {
+        said if said.is_empty() => cause,
+        said if said.ends_with(&cause) => said,
+        said => format!("{said}: {cause}"),
+    })
 }
 
 /// Whether whoever read our output went away, as `head` does: no reason to complain.

@@ -22,8 +22,8 @@ pub(crate) fn data(args: &DataArgs) -> Result<ExitCode> {
             libsvm::write(&a9a::a9a(split), &mut out)?;
         }
         DataCommand::Info { dataset, features } => {
-            match DatasetSpec::new(dataset, Path::new(""), *features) {
-                DatasetSpec::A9a => {
+            match DatasetSpec::new(dataset, Path::new(""), *features, a9a::Split::Train)? {
+                DatasetSpec::A9a(_) => {
                     writeln!(out, "a9a: UCI Adult (Becker & Kohavi 1996, CC BY 4.0), binarised")?;
                     describe(&mut out, "train", &a9a::a9a(a9a::Split::Train))?;
                     describe(&mut out, "test", &a9a::a9a(a9a::Split::Test))?;

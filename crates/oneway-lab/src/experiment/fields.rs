@@ -1,6 +1,6 @@
 //! Strict reading of a TOML table: every key is asked for by name, and what nobody asked for is an error.
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use oneway::Error;
 use oneway::parameters::Parameter;
 use toml::{Table, Value};
@@ -64,12 +64,15 @@ impl Fields {
         }
     }
 
-    /// Takes a table, to be read strictly too.
-    pub(crate) fn table(&mut self, key: &str) -> Result<Option<Fields>> {
+    /// Takes a section of the file, which must be there, to be read strictly too.
+    pub(crate) fn section(&mut self, key: &str) -> Result<Fields> {
         match self.value(key) {
-            None => Ok(None),
-            Some(Value::Table(table)) => Ok(Some(self.inner(key, table))),
-            Some(other) => self.wrong(key, &other, "a table"),
+            Some(Value::Table(table)) => Ok(Fields::new(key, table)),
+            Some(other) => self.wrong(key, &other, &format!("a [{key}] table")),
+            None => {
+                self.check_spelling_of(key)?;
+                bail!("there is no [{key}]: an experiment has [problem], [run], [[topology]] and [[method]]")
+            }
         }
     }
 
@@ -100,21 +103,24 @@ impl Fields {
     pub(crate) fn word<T: Copy>(&self, key: &str, value: &Value, words: &[(&'static str, T)]) -> Result<T> {
         let Value::String(word) = value else {
             let known: Vec<String> = words.iter().map(|(known, _)| format!("\"{known}\"")).collect();
-            return self.wrong(key, value, &known.join(", "));
+            return self.wrong(key, value, &known.join(" or "));
         };
         match words.iter().find(|(known, _)| known == word) {
             Some((_, chosen)) => Ok(*chosen),
             None => {
                 let known = words.iter().map(|(known, _)| *known);
-                Err(Error::unknown(format!("{}: {key}", self.path), word, known).into())
+                Err(Error::unknown(key, word, known)).with_context(|| self.path.clone())
             }
         }
     }
 
-    /// Takes `key` if its value is this very word, and says whether it was.
-    pub(crate) fn take_word(&mut self, key: &str, word: &str) -> bool {
-        let is_it = self.table.get(key).and_then(Value::as_str) == Some(word);
-        is_it && self.value(key).is_some()
+    /// Takes a number's key if a word stands there in its place, and says whether it does.
+    pub(crate) fn word_for_number(&mut self, key: &str, word: &str) -> Result<bool> {
+        match self.table.get(key) {
+            Some(Value::String(text)) if text == word => Ok(self.value(key).is_some()),
+            Some(other @ Value::String(_)) => self.wrong(key, other, &format!("a number, or \"{word}\"")),
+            _ => Ok(false),
+        }
     }
 
     /// Takes the declared parameters of a method or a family that are there.
@@ -128,11 +134,14 @@ impl Fields {
         Ok(given)
     }
 
-    /// The value, or an error that says that `key` must be given.
+    /// The value, or an error that says that `key` must be given. Ask for all keys first: see `check_spelling_of`.
     pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T> {
         match value {
             Some(value) => Ok(value),
-            None => bail!("{}: `{key}` is missing", self.path),
+            None => {
+                self.check_spelling_of(key)?;
+                bail!("{}: `{key}` is missing", self.path)
+            }
         }
     }
 
@@ -140,16 +149,36 @@ impl Fields {
     pub(crate) fn finish(self) -> Result<()> {
         match self.table.keys().next() {
             None => Ok(()),
-            Some(key) => {
-                let known = self.asked.iter().map(String::as_str);
-                Err(Error::unknown(format!("key in {}:", self.path), key, known).into())
-            }
+            Some(key) => Err(self.unknown(key)).with_context(|| self.path.clone()),
         }
     }
 
-    /// The error that says what kind of value `key` must have.
+    /// A key that is missing may be there, misspelt: then that is the error, among the keys that nobody asked for.
+    fn check_spelling_of(&self, key: &str) -> Result<()> {
+        for other in self.table.keys() {
+            let error = self.unknown(other);
+            if matches!(&error, Error::UnknownName { suggestion: Some(near), .. } if near == key) {
+                return Err(error).with_context(|| self.path.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, key: &str) -> Error {
+        Error::unknown("key", key, self.asked.iter().map(String::as_str))
+    }
+
+    /// The error that says what `key` must be.
     pub(crate) fn wrong<T>(&self, key: &str, value: &Value, expected: &str) -> Result<T> {
-        bail!("{}: `{key}` = {value} is a {}; it must be {expected}", self.path, value.type_str())
+        let what = match value {
+            Value::Integer(_) | Value::Float(_) => "not possible",
+            Value::String(_) => "a string",
+            Value::Boolean(_) => "a boolean",
+            Value::Datetime(_) => "a date",
+            Value::Array(_) => "an array",
+            Value::Table(_) => "a table",
+        };
+        bail!("{}: `{key}` = {value} is {what}: it must be {expected}", self.path)
     }
 }
 

@@ -1,10 +1,12 @@
 //! What the user means: validated cells, one for each topology × method × repetition.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use oneway::data::{Dataset, a9a, libsvm};
-use oneway::graph::{Digraph, file};
+use oneway::graph::file::{self, EdgeList};
+use oneway::graph::{Digraph, MAX_EDGES};
 use oneway::method::{Method, Network};
 use oneway::mixing::Stochastic;
 use oneway::parameters::Parameters;
@@ -36,7 +38,7 @@ pub(crate) struct Entry {
     pub(crate) method_name: String,
     pub(crate) graph: Subgraph,
     pub(crate) topology: Arc<Topology>,
-    pub(crate) method: Box<dyn Method>,
+    pub(crate) method: Arc<dyn Method>,
     pub(crate) schedule: Schedule,
     /// c_π that an effective step was divided by.
     pub(crate) divided_by: f64,
@@ -56,12 +58,17 @@ impl Plan {
     pub(crate) fn new(spec: Spec) -> Result<Self> {
         let run = spec.run;
         let problem = build_problem(&spec.problem, run.agents)?;
+        let methods = spec.methods.iter().map(|method| {
+            let built = build_method(method, run).and_then(|m| Ok((m, build_schedule(method.step, run)?)));
+            built.with_context(|| format!("method \"{}\"", method.name))
+        });
+        let methods = methods.collect::<Result<Vec<_>>>()?;
         let mut entries = vec![];
         for topology in &spec.topologies {
             let links = Links::build(topology, run.agents)
                 .with_context(|| format!("topology \"{}\"", topology.name))?;
-            for method in &spec.methods {
-                let entry = links.entry(topology, method, run);
+            for (method, (built, schedule)) in spec.methods.iter().zip(&methods) {
+                let entry = links.entry(topology, method, Arc::clone(built), *schedule, run.agents);
                 let place = || format!("method \"{}\" on topology \"{}\"", method.name, topology.name);
                 entries.push(entry.with_context(place)?);
             }
@@ -101,7 +108,7 @@ fn build_problem(spec: &ProblemSpec, agents: usize) -> Result<Box<dyn Problem>> 
             let problem = Logistic::new(&data, *partition, agents, *alpha, *batch, *seed)?;
             match (dataset, test) {
                 (_, Some(test)) => Box::new(problem.with_test(test.with_features(data.features).load()?)?),
-                (DatasetSpec::A9a, None) => Box::new(problem.with_test(a9a::a9a(a9a::Split::Test))?),
+                (DatasetSpec::A9a(_), None) => Box::new(problem.with_test(a9a::a9a(a9a::Split::Test))?),
                 (DatasetSpec::File { .. }, None) => Box::new(problem),
             }
         }
@@ -112,7 +119,7 @@ impl DatasetSpec {
     /// Reads the rows.
     pub(crate) fn load(&self) -> oneway::Result<Dataset> {
         match self {
-            DatasetSpec::A9a => Ok(a9a::a9a(a9a::Split::Train)),
+            DatasetSpec::A9a(split) => Ok(a9a::a9a(*split)),
             DatasetSpec::File { path, features } => libsvm::read(path, *features),
         }
     }
@@ -120,7 +127,7 @@ impl DatasetSpec {
     /// The same with the number of features of the training data, which a test split may not show.
     fn with_features(&self, features: usize) -> Self {
         match self {
-            DatasetSpec::A9a => DatasetSpec::A9a,
+            DatasetSpec::A9a(split) => DatasetSpec::A9a(*split),
             DatasetSpec::File { path, .. } => {
                 DatasetSpec::File { path: path.clone(), features: Some(features) }
             }
@@ -138,11 +145,13 @@ enum Links {
 
 impl Links {
     fn build(spec: &TopologySpec, agents: usize) -> Result<Self> {
-        let explicit = |pull: &file::EdgeList, push: &file::EdgeList| {
-            let pull = pull.to_mixing(Stochastic::Rows)?;
-            let push = push.to_mixing(Stochastic::Columns)?;
-            Ok(Links::Explicit(Arc::new(Topology::fixed(pull, push)?)))
-        };
+        if spec.root >= agents {
+            bail!(
+                "`root` = {} is not possible: with {agents} agents the ids are 0 to {}",
+                spec.root,
+                agents - 1
+            );
+        }
         match &spec.links {
             LinksSpec::Family { family, parameters } => {
                 Ok(Links::Digraphs((family.build)(agents, parameters, spec.seed)?))
@@ -150,17 +159,35 @@ impl Links {
             LinksSpec::File(path) => {
                 let list = file::read(path, Some(agents))?;
                 match list.weights {
-                    Some(_) => explicit(&list, &list),
+                    Some(_) => Self::explicit((path, &list), (path, &list)),
                     None => Ok(Links::Digraphs(vec![list.digraph()?])),
                 }
             }
             LinksSpec::Matrices { pull, push } => {
-                explicit(&file::read(pull, Some(agents))?, &file::read(push, Some(agents))?)
+                let [r, c] = [pull, push].map(|path| file::read(path, Some(agents)));
+                Self::explicit((pull, &r?), (push, &c?))
             }
         }
     }
 
-    fn entry(&self, topology_spec: &TopologySpec, spec: &MethodSpec, run: RunSpec) -> Result<Entry> {
+    /// R and C as two edge lists have them; which file is which helps whoever mixed them up.
+    fn explicit(pull: (&Path, &EdgeList), push: (&Path, &EdgeList)) -> Result<Self> {
+        let matrix = |(path, list): (&Path, &EdgeList), stochastic, name| {
+            list.to_mixing(stochastic).with_context(|| format!("{} as {name}", path.display()))
+        };
+        let pull = matrix(pull, Stochastic::Rows, "R (pull)")?;
+        let push = matrix(push, Stochastic::Columns, "C (push)")?;
+        Ok(Links::Explicit(Arc::new(Topology::fixed(pull, push)?)))
+    }
+
+    fn entry(
+        &self,
+        topology_spec: &TopologySpec,
+        spec: &MethodSpec,
+        method: Arc<dyn Method>,
+        schedule: Schedule,
+        agents: usize,
+    ) -> Result<Entry> {
         let graph = spec.graph.unwrap_or(spec.kind.graphs[0]);
         if !spec.kind.graphs.contains(&graph) {
             let possible: Vec<&str> = spec.kind.graphs.iter().map(|graph| graph.name()).collect();
@@ -171,9 +198,14 @@ impl Links {
                 possible.join(", ")
             );
         }
-        let method = build_method(spec, run)?;
         let topology = match method.network() {
-            Network::Central => Arc::new(Topology::complete(run.agents)?),
+            Network::Central => {
+                let most = MAX_EDGES.isqrt();
+                if agents > most {
+                    bail!("everyone hears everyone: {agents} agents are too many, give at most {most}");
+                }
+                Arc::new(Topology::complete(agents)?)
+            }
             Network::PushPull | Network::PushSum => self.topology(topology_spec, graph)?,
         };
         match method.network() {
@@ -181,11 +213,15 @@ impl Links {
             Network::PushSum => topology.check_strongly_connected()?,
             Network::Central => {}
         }
+        // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
+        if method.network() == Network::PushPull || method.roles().tracker.is_some() {
+            topology.stationary(0)?;
+        }
         let divided_by = match (spec.step.scaling, method.network()) {
             (Scaling::Effective, Network::PushPull) => topology.c_π()?,
             _ => 1.0,
         };
-        let schedule = build_schedule(spec.step, run)?.scaled(1.0 / divided_by)?;
+        let schedule = schedule.scaled(1.0 / divided_by)?;
         let (topology_name, method_name) = (topology_spec.name.clone(), spec.name.clone());
         Ok(Entry { topology_name, method_name, graph, topology, method, schedule, divided_by })
     }
@@ -203,14 +239,14 @@ impl Links {
     }
 }
 
-fn build_method(spec: &MethodSpec, run: RunSpec) -> Result<Box<dyn Method>> {
+fn build_method(spec: &MethodSpec, run: RunSpec) -> Result<Arc<dyn Method>> {
     let mut given = spec.parameters.clone();
     if spec.corollary_momentum {
         let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
         given.push(("momentum".to_owned(), λ));
     }
     let parameters = Parameters::new(spec.kind.name, spec.kind.parameters, given)?;
-    Ok((spec.kind.build)(&parameters)?)
+    Ok((spec.kind.build)(&parameters)?.into())
 }
 
 fn build_schedule(spec: StepSpec, run: RunSpec) -> Result<Schedule> {

@@ -25,14 +25,18 @@ pub(crate) fn set(settings: &mut Table, assignment: &str) -> Result<()> {
         table = match entry {
             Value::Table(inner) => inner,
             Value::Array(items) => {
-                let wanted = keys.next().unwrap_or_default();
-                let named = |item: &&mut Value| {
-                    let name = item.get("name").or_else(|| item.get("kind"));
-                    name.and_then(Value::as_str) == Some(wanted)
+                let Some(wanted) = keys.next() else {
+                    bail!("say which {key} and which of its keys: {key}.NAME.{last}=…");
                 };
-                match items.iter_mut().find(named).and_then(Value::as_table_mut) {
+                let name = |item: &Value| {
+                    let name = item.get("name").or_else(|| item.get("kind"));
+                    name.and_then(Value::as_str).unwrap_or_default().to_owned()
+                };
+                let names: Vec<String> = items.iter().map(name).collect();
+                let at = names.iter().position(|name| name == wanted);
+                match at.and_then(|at| items[at].as_table_mut()) {
                     Some(table) => table,
-                    None => bail!("there is no {key} called \"{wanted}\""),
+                    None => bail!("there is no {key} called \"{wanted}\" (there is: {})", names.join(", ")),
                 }
             }
             // a step given as a number becomes a table: method.SMTPP.step.size=… makes sense for both

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use oneway::data::a9a::{FEATURES, Split};
+use oneway::graph::MAX_AGENTS;
 use oneway::graph::families::{self, Family};
 use oneway::methods::{self, Kind};
 use oneway::parameters::Parameters;
@@ -44,8 +46,8 @@ pub(crate) enum ProblemSpec {
 /// Where rows come from.
 #[derive(Debug, Clone)]
 pub(crate) enum DatasetSpec {
-    /// The embedded a9a; its own test split comes with it.
-    A9a,
+    /// A split of the embedded a9a.
+    A9a(Split),
     /// A LIBSVM file.
     File { path: PathBuf, features: Option<usize> },
 }
@@ -124,9 +126,11 @@ pub(crate) enum Scaling {
 impl Spec {
     /// Reads a file and applies `--set path=value` in order. Paths inside are relative to the file's folder.
     pub(crate) fn read(file: &Path, overrides: &[String]) -> Result<Self> {
-        let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
-        let folder = file.parent().unwrap_or(Path::new(""));
-        Self::parse(&text, folder, overrides).with_context(|| file.display().to_string())
+        let parse = || {
+            let text = String::from_utf8(std::fs::read(file)?).context("an experiment is text in UTF-8")?;
+            Self::parse(&text, file.parent().unwrap_or(Path::new("")), overrides)
+        };
+        parse().with_context(|| file.display().to_string())
     }
 
     fn parse(text: &str, folder: &Path, overrides: &[String]) -> Result<Self> {
@@ -135,10 +139,9 @@ impl Spec {
             set(&mut settings, assignment).with_context(|| format!("--set {assignment}"))?;
         }
         let mut top = Fields::new("the experiment", settings.clone());
-        let run = top.table("run")?;
-        let run = RunSpec::read(top.required("run", run)?)?;
-        let problem = top.table("problem")?;
-        let problem = ProblemSpec::read(top.required("problem", problem)?, folder, run.seed)?;
+        let [run, problem] = ["run", "problem"].map(|key| top.section(key));
+        let run = RunSpec::read(run?)?;
+        let problem = ProblemSpec::read(problem?, folder, run)?;
         let topologies = top.tables("topology")?.into_iter();
         let topologies =
             topologies.map(|t| TopologySpec::read(t, folder, run.seed)).collect::<Result<Vec<_>>>()?;
@@ -163,15 +166,17 @@ impl Spec {
 impl RunSpec {
     fn read(mut fields: Fields) -> Result<Self> {
         let (agents, iterations) = (fields.count("agents")?, fields.count("iterations")?);
+        let (repetitions, seed) = (fields.count("repetitions")?, fields.count("seed")?);
+        let record_every = fields.count("record_every")?;
         let spec = Self {
             agents: fields.required("agents", agents)? as usize,
             iterations: fields.required("iterations", iterations)?,
-            repetitions: fields.count("repetitions")?.unwrap_or(1),
-            seed: fields.count("seed")?.unwrap_or(1),
-            record_every: fields.count("record_every")?.unwrap_or(10),
+            repetitions: repetitions.unwrap_or(1),
+            seed: seed.unwrap_or(1),
+            record_every: record_every.unwrap_or(10),
         };
         for (name, value, most) in [
-            ("agents", spec.agents as u64, 10_000_000),
+            ("agents", spec.agents as u64, MAX_AGENTS as u64),
             ("iterations", spec.iterations, u64::from(u32::MAX)),
             ("repetitions", spec.repetitions, 1_000_000),
             ("record_every", spec.record_every, u64::from(u32::MAX)),
@@ -186,32 +191,32 @@ impl RunSpec {
 }
 
 impl ProblemSpec {
-    fn read(mut fields: Fields, folder: &Path, run_seed: u64) -> Result<Self> {
+    fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
         let kinds = [("logistic", true), ("quadratic", false)];
         let kind = fields.choice("kind", &kinds)?;
-        let seed = fields.count("seed")?.unwrap_or(run_seed);
+        let seed = fields.count("seed")?.unwrap_or(run.seed);
         let spec = if fields.required("kind", kind)? {
-            let features = fields.count("features")?.map(|features| features as usize);
-            let dataset = fields.string("dataset")?;
-            let dataset = DatasetSpec::new(&fields.required("dataset", dataset)?, folder, features);
-            let test = fields.string("test")?.map(|test| DatasetSpec::new(&test, folder, features));
+            let (dataset, test) = (fields.string("dataset")?, fields.string("test")?);
+            let features = dimension(&mut fields, "features", run.agents)?;
+            let alpha = fields.real("alpha")?.unwrap_or(0.01);
+            let (partition, batch) = (partition(&mut fields)?, batch(&mut fields)?);
+            let dataset = fields.required("dataset", dataset)?;
+            let read = |name: String, split| DatasetSpec::new(&name, folder, features, split);
             ProblemSpec::Logistic {
-                dataset,
-                test,
-                alpha: fields.real("alpha")?.unwrap_or(0.01),
-                partition: partition(&mut fields)?,
-                batch: batch(&mut fields)?,
+                dataset: read(dataset, Split::Train)?,
+                test: test.map(|test| read(test, Split::Test)).transpose()?,
+                alpha,
+                partition,
+                batch,
                 seed,
             }
         } else {
-            let dim = fields.count("dim")?;
-            let shape = QuadraticShape {
-                dim: fields.required("dim", dim)? as usize,
-                curvature: curvature(&mut fields)?,
-                heterogeneity: fields.real("heterogeneity")?.unwrap_or(1.0),
-                noise: fields.real("noise")?.unwrap_or(0.0),
-            };
-            ProblemSpec::Quadratic { shape, seed }
+            let dim = dimension(&mut fields, "dim", run.agents)?;
+            let curvature = curvature(&mut fields)?;
+            let heterogeneity = fields.real("heterogeneity")?.unwrap_or(1.0);
+            let noise = fields.real("noise")?.unwrap_or(0.0);
+            let dim = fields.required("dim", dim)?;
+            ProblemSpec::Quadratic { shape: QuadraticShape { dim, curvature, heterogeneity, noise }, seed }
         };
         fields.finish()?;
         Ok(spec)
@@ -219,12 +224,25 @@ impl ProblemSpec {
 }
 
 impl DatasetSpec {
-    /// `a9a`, or a path relative to `folder`.
-    pub(crate) fn new(name: &str, folder: &Path, features: Option<usize>) -> Self {
-        match name {
-            "a9a" => DatasetSpec::A9a,
-            path => DatasetSpec::File { path: folder.join(path), features },
+    /// `a9a`, of which `split` is taken, or a path relative to `folder`.
+    pub(crate) fn new(name: &str, folder: &Path, features: Option<usize>, split: Split) -> Result<Self> {
+        match (name, features) {
+            ("a9a", None | Some(FEATURES)) => Ok(DatasetSpec::A9a(split)),
+            ("a9a", Some(other)) => bail!("a9a: `features` = {other} is not possible: it has {FEATURES}"),
+            (path, features) => Ok(DatasetSpec::File { path: folder.join(path), features }),
         }
+    }
+}
+
+/// A number of coordinates, within what could ever fit into memory: a slip of the keyboard should not exhaust it.
+fn dimension(fields: &mut Fields, key: &str, agents: usize) -> Result<Option<usize>> {
+    const MOST_NUMBERS: u64 = 1_000_000_000;
+    let most = (MOST_NUMBERS / agents.max(1) as u64).max(1);
+    match fields.count(key)? {
+        Some(value) if !(1..=most).contains(&value) => {
+            fields.wrong(key, &Value::Integer(value as i64), &format!("from 1 to {most} for {agents} agents"))
+        }
+        value => Ok(value.map(|value| value as usize)),
     }
 }
 
@@ -240,18 +258,19 @@ fn partition(fields: &mut Fields) -> Result<Partition> {
             table.finish()?;
             Ok(Partition::Dirichlet(concentration))
         }
-        Some(word) => fields.word("partition", &word, &rules),
+        Some(Value::String(word)) => fields.word("partition", &word.into(), &rules),
+        Some(other) => {
+            fields.wrong("partition", &other, "\"even\", \"shuffled\", \"by-label\" or { dirichlet = … }")
+        }
     }
 }
 
 fn batch(fields: &mut Fields) -> Result<Batch> {
     match fields.value("batch") {
         None => Ok(Batch::Sampled(1)),
-        Some(Value::Integer(size)) => match usize::try_from(size) {
-            Ok(size) => Ok(Batch::Sampled(size)),
-            Err(_) => fields.wrong("batch", &size.into(), "1 or more, or \"full\""),
-        },
-        Some(word) => fields.word("batch", &word, &[("full", Batch::Full)]),
+        Some(Value::Integer(size)) if size > 0 => Ok(Batch::Sampled(size as usize)),
+        Some(Value::String(word)) if word == "full" => Ok(Batch::Full),
+        Some(other) => fields.wrong("batch", &other, "a whole number, 1 or more, or \"full\""),
     }
 }
 
@@ -279,7 +298,8 @@ impl TopologySpec {
             (Some(kind), None, None, None) => {
                 let family = families::family(&kind).with_context(|| fields.path().to_owned())?;
                 let given = fields.parameters(family.parameters)?;
-                let parameters = Parameters::new(fields.path(), family.parameters, given)?;
+                let parameters = Parameters::new(family.name, family.parameters, given)
+                    .with_context(|| fields.path().to_owned())?;
                 LinksSpec::Family { family, parameters }
             }
             (None, Some(file), None, None) => LinksSpec::File(folder.join(file)),
@@ -309,7 +329,8 @@ impl MethodSpec {
             methods::kind(&fields.required("kind", kind)?).with_context(|| fields.path().to_owned())?;
         let graph = fields.choice("graph", &Subgraph::NAMED)?;
         let step = StepSpec::read(&mut fields)?;
-        let corollary_momentum = fields.take_word("momentum", "corollary");
+        let has_momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum");
+        let corollary_momentum = has_momentum && fields.word_for_number("momentum", "corollary")?;
         let parameters = fields.parameters(kind.parameters)?;
         fields.finish()?;
         Ok(Self { name, kind, graph, step, corollary_momentum, parameters })
