@@ -1,5 +1,6 @@
 //! `oneway run`: an experiment file → `curves.csv`, `summary.json` and a table.
 
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,7 +18,7 @@ use serde::Serialize;
 
 use crate::args::RunArgs;
 use crate::experiment::plan::{Cell, Plan};
-use crate::experiment::spec::Spec;
+use crate::experiment::spec::{RunSpec, Spec};
 use crate::results::curves::{self, Curve};
 use crate::results::folder::OutputFolder;
 
@@ -33,6 +34,8 @@ struct Finished<'a> {
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let plan = Plan::new(Spec::read(&args.file, &args.overrides)?)
         .with_context(|| args.file.display().to_string())?;
+    let threads = args.threads.map_or(0, usize::from); // 0: one for each core
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let default_out = Path::new("out").join(args.file.file_stem().unwrap_or_default());
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(&default_out))?;
 
@@ -45,8 +48,6 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     })
     .context("cannot listen for Ctrl-C")?;
 
-    let threads = args.threads.map_or(0, usize::from); // 0: one for each core
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let cells = plan.cells();
     let bar = progress_bar(cells.len() as u64 * plan.run.iterations);
     let finished = pool.install(|| run_cells(&plan, &cells, &bar, &interrupted))?;
@@ -54,13 +55,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
 
     let curves = folder.write("curves.csv", &curves::to_csv(finished.iter().map(|cell| &cell.curve)))?;
     let summary = folder.write("summary.json", &summary_json(&plan, &finished, cells.len())?)?;
-    println!("{}", table(&plan, &finished));
-    println!("{}\n{}", curves.display(), summary.display());
-    if interrupted.load(Ordering::Relaxed) {
+    let interrupted = interrupted.load(Ordering::Relaxed);
+    if interrupted {
         eprintln!("oneway: interrupted; {} of {} cells are complete", complete(&finished), cells.len());
-        return Ok(ExitCode::from(130));
     }
-    Ok(ExitCode::SUCCESS)
+    let table = table(&plan, &finished);
+    writeln!(std::io::stdout(), "{table}\n{}\n{}", curves.display(), summary.display())?;
+    Ok(if interrupted { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
 
 fn progress_bar(rounds: u64) -> ProgressBar {
@@ -93,9 +94,10 @@ fn run_cell<'a>(
     bar: &ProgressBar,
     interrupted: &AtomicBool,
 ) -> Result<Finished<'a>> {
-    let mut recorder = Recorder { curve: vec![], bar, interrupted, shown: 0 };
+    let mut recorder = Recorder { run: plan.run, curve: vec![], bar, interrupted, shown: 0 };
     let mut simulator = Simulator::new(plan.setup(&cell))?;
-    let outcome = simulator.run(plan.run.iterations, plan.run.record_every, &mut recorder)?;
+    let look_every = look_every(plan.run.record_every);
+    let outcome = simulator.run(plan.run.iterations, look_every, &mut recorder)?;
     bar.inc(plan.run.iterations - recorder.shown); // rounds that a diverged cell will not do
     let curve = Curve {
         topology: cell.entry.topology_name.clone(),
@@ -106,8 +108,15 @@ fn run_cell<'a>(
     Ok(Finished { cell, curve, outcome, state_hash: simulator.state_hash() })
 }
 
-/// Measures what it sees, moves the bar, and stops when the user asks to.
+/// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait for long.
+fn look_every(record_every: u64) -> u64 {
+    const SOON: u64 = 100;
+    (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)
+}
+
+/// Measures what is to be recorded, moves the bar, and stops when the user asks to.
 struct Recorder<'a> {
+    run: RunSpec,
     curve: Vec<Measurement>,
     bar: &'a ProgressBar,
     interrupted: &'a AtomicBool,
@@ -116,7 +125,9 @@ struct Recorder<'a> {
 
 impl Observer for Recorder<'_> {
     fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
-        self.curve.push(metrics::measure(view)?);
+        if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
+            self.curve.push(metrics::measure(view)?);
+        }
         self.bar.inc(view.k - self.shown);
         self.shown = view.k;
         Ok(match self.interrupted.load(Ordering::Relaxed) {

@@ -23,9 +23,11 @@ impl OutputFolder {
     pub(crate) fn write(&self, name: &str, content: &str) -> Result<PathBuf> {
         let path = self.0.join(name);
         let aside = self.0.join(format!(".{name}.part"));
-        fs::write(&aside, content)
-            .and_then(|()| fs::rename(&aside, &path))
-            .with_context(|| format!("cannot write {}", path.display()))?;
+        let written = fs::write(&aside, content).and_then(|()| fs::rename(&aside, &path));
+        if written.is_err() {
+            fs::remove_file(&aside).ok();
+        }
+        written.with_context(|| format!("cannot write {}", path.display()))?;
         Ok(path)
     }
 }
