@@ -1,0 +1,268 @@
+//! Files that an experiment names and that are wrong: the message gives file, line and column, exit code 2, nothing is
+//! written. And networks on which a method cannot run.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{EXPERIMENT, Lab, ROWS, assert_refused, changed};
+
+#[test]
+fn rows_that_are_not_libsvm_are_named_by_line_and_column() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    let labels = "-1 or +1 (or 0 or 1, or 1 or 2, in the whole file)";
+    for (line, words) in [
+        ("+1 1:1 7", ["rows.txt:13:8: `7` is not `index:value`", "such as `3:0.5`"]),
+        ("+1 x:1", ["rows.txt:13:4: `x` is not a feature index", "a whole number from 1"]),
+        ("+1 1:x", ["rows.txt:13:6: the value `x` is not a number", "such as `1`"]),
+        ("+1 0:1", ["rows.txt:13:4: index 0 is not possible", "features count from 1"]),
+        ("+1 2:1 1:1", ["rows.txt:13:8: index 1 comes after 2", "indices must ascend"]),
+        ("+1 2:1 2:1", ["rows.txt:13:8: index 2 is repeated", "give each feature once"]),
+        ("+1 4:1", ["rows.txt:13:4: index 4 is beyond the 3 features", "correct it, or `features`"]),
+        ("+1 1:nan", ["rows.txt:13:6: the value `nan` is not finite", "a number"]),
+        ("+1 1:inf", ["rows.txt:13:6: the value `inf` is not finite", "a number"]),
+        ("+1 1:1e999", ["rows.txt:13:6: the value `1e999` is not finite", "a number"]),
+        ("3 1:1", ["rows.txt:13:1: `3` is not a label", labels]),
+        ("0 1:1", ["rows.txt:13:1: label 0 does not go with label -1 on line 2", labels]),
+        ("cat 1:1", ["rows.txt:13:1: `cat` is not a label", labels]),
+    ] {
+        lab.write("rows.txt", format!("{ROWS}{line}\n"));
+        let output = lab.run(EXPERIMENT, &[]);
+        assert_refused(&lab, &before, &output, &[&["experiment.toml: rows.txt:"], &words[..]].concat());
+    }
+    for (content, words) in [
+        (&b""[..], "rows.txt: has no rows: each line must be a label and `index:value` cells"),
+        (b"# nothing\n\n", "rows.txt: has no rows"),
+        (b"+1 1:1\n+1 \xff\n", "rows.txt:2:4: not text in UTF-8"),
+    ] {
+        lab.write("rows.txt", content);
+        assert_refused(&lab, &before, &lab.run(EXPERIMENT, &[]), &[words]);
+    }
+}
+
+#[test]
+fn datasets_that_are_not_there_or_do_not_fit_are_refused() {
+    let lab = Lab::new();
+    std::fs::create_dir(lab.path("folder")).unwrap();
+    lab.write("wide.txt", "+1 1:1 4:1\n");
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    for (line, instead, words) in [
+        ("rows.txt", "none.txt", "none.txt: No such file"),
+        ("rows.txt", "folder", "folder: is a directory: give a file in LIBSVM's format"),
+        ("features = 3", "test = \"wide.txt\"", "wide.txt:1:8: index 4 is beyond the 3 features"),
+        ("features = 3", "test = \"none.txt\"", "none.txt: No such file"),
+        ("features = 3", "test = \"a9a\"", "the training data has 3 features, the test data 123"),
+        ("features = 3", "features = 3\ntest = \"a9a\"", "a9a: `features` = 3 is not possible: it has 123"),
+        ("rows.txt", "a9a", "a9a: `features` = 3 is not possible: it has 123"),
+        ("batch = 1", "dim = 3", "problem: unknown key `dim`"),
+    ] {
+        let output = lab.run(&changed(EXPERIMENT, line, instead), &[]);
+        assert_refused(&lab, &before, &output, &["experiment.toml: ", words]);
+    }
+}
+
+#[test]
+fn quadratics_must_be_possible() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    let run = EXPERIMENT.find("[run]").unwrap();
+    for (problem, words) in [
+        ("", "problem: `dim` is missing"),
+        ("dim = 0", "problem: `dim` = 0 is not possible: it must be from 1 to 250000000 for 4 agents"),
+        ("dim = 10_000_000_000", "problem: `dim` = 10000000000 is not possible: it must be from 1 to"),
+        ("dim = 2\nbatch = 1", "problem: unknown key `batch`"),
+        ("dim = 2\nnoise = -1", "problem: `noise` = -1 is not possible: it must be 0 or more"),
+        ("dim = 2\nheterogeneity = nan", "problem: `heterogeneity` = NaN is not possible"),
+        ("dim = 2\ncurvature = 0", "problem: `curvature` = 0 is not possible: curvatures must be positive"),
+        ("dim = 2\ncurvature = [2, 1]", "ascending, [smallest, largest]"),
+        (
+            "dim = 2\ncurvature = [1, 2, 3]",
+            "problem: `curvature` = [1, 2, 3] is an array: it must be a number, or",
+        ),
+    ] {
+        let text = format!("[problem]\nkind = \"quadratic\"\n{problem}\n{}", &EXPERIMENT[run..]);
+        assert_refused(&lab, &before, &lab.run(&text, &[]), &["experiment.toml: ", words]);
+    }
+}
+
+#[test]
+fn edge_lists_are_refused_by_line_and_column() {
+    let lab = Lab::new();
+    lab.write("links.txt", "");
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    let experiment = changed(EXPERIMENT, "kind = \"ring\"", "file = \"links.txt\"");
+    for (links, words) in [
+        ("0 1\n1 x\n", "links.txt:2:3: `x` is not an agent: ids are whole numbers from 0"),
+        ("0 1\n1 4\n", "links.txt:2:3: agent 4 is beyond the last one: with 4 agents the ids are 0 to 3"),
+        ("0 1\n1\n", "links.txt:2:2: the receiver is missing: a line is `from to`"),
+        ("0 1 0.5 7\n", "links.txt:1:9: `7` is one too many: a line is `from to weight`"),
+        ("0 1 -1\n", "links.txt:1:5: `-1` is not a weight: it must be a positive finite number"),
+        ("0 1\n1 2 0.5\n", "links.txt:2:5: the lines before have no weight: give all lines one, or none"),
+        ("", "links.txt: there is no edge in it: a line is `from to` or `from to weight`"),
+        (
+            "0 1\n1 0\n2 3\n3 2\n",
+            "no common root: the pull graph has no spanning tree: from agent 0, agents 2, 3",
+        ),
+        (
+            "0 0 1\n0 1 .5\n1 1 .4\n2 2 1\n3 3 1\n",
+            "links.txt as R (pull): row 1 of the mixing weights sums to 0.9, off by -9.999999999999998e-2: rows must",
+        ),
+        (
+            "0 0 1\n0 1 .5\n1 1 .5\n2 2 1\n3 3 1\n",
+            "links.txt as C (push): column 0 of the mixing weights sums to 1.5, off by 5e-1: columns must sum to 1",
+        ),
+    ] {
+        lab.write("links.txt", links);
+        let output = lab.run(&experiment, &[]);
+        assert_refused(&lab, &before, &output, &["experiment.toml: ", "topology \"loop\"", words]);
+    }
+    for (path, words) in
+        [("none.txt", "none.txt: No such file"), (".", "this is a directory, not an edge list")]
+    {
+        let output = lab.run(&changed(EXPERIMENT, "kind = \"ring\"", &format!("file = {path:?}")), &[]);
+        assert_refused(&lab, &before, &output, &["experiment.toml: topology \"loop\": ", words]);
+    }
+}
+
+#[test]
+fn matrices_are_refused_by_the_file_that_is_wrong() {
+    let lab = Lab::new();
+    lab.write("good.txt", "0 0 .5\n1 1 .5\n2 2 .5\n3 3 .5\n0 1 .5\n1 2 .5\n2 3 .5\n3 0 .5\n");
+    lab.write("bare.txt", "0 1\n1 2\n2 3\n3 0\n");
+    lab.write("tree.txt", "0 0 1\n0 1 1\n1 2 1\n2 3 1\n");
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    let full =
+        "method \"SMTPP\" on topology \"loop\": its weights are given link by link: `graph` must be \"full\"";
+    for (topology, method, words) in [
+        ("pull = \"good.txt\"\npush = \"bare.txt\"", "", "bare.txt as C (push): edge list: `weight` = none"),
+        ("pull = \"bare.txt\"\npush = \"good.txt\"", "", "each line must be `from to weight`"),
+        (
+            "pull = \"good.txt\"\npush = \"tree.txt\"",
+            "",
+            "tree.txt as C (push): column 0 of the mixing weights",
+        ),
+        ("file = \"good.txt\"\nweights = \"metropolis\"", "", full),
+        ("file = \"good.txt\"", "graph = \"trees\"", full),
+        ("pull = \"good.txt\"\npush = \"good.txt\"", "graph = \"lazy-trees\"", full),
+    ] {
+        let text = changed(EXPERIMENT, "kind = \"ring\"", topology);
+        let text = if method.is_empty() { text } else { changed(&text, "graph = \"full\"", method) };
+        assert_refused(&lab, &before, &lab.run(&text, &[]), &["experiment.toml: ", words]);
+    }
+}
+
+#[test]
+fn methods_are_refused_on_networks_they_cannot_run_on() {
+    let lab = Lab::new();
+    lab.write("path.txt", "0 1\n1 2\n2 3\n");
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    let place = "method \"SMTPP\" on topology \"loop\": ";
+    for (topology, method, words) in [
+        (
+            r#"file = "path.txt""#,
+            r#"kind = "sgp""#,
+            "not strongly connected, as push-sum methods need: from agent 1",
+        ),
+        (r#"file = "path.txt""#, r#"kind = "push-diging""#, "not strongly connected"),
+        (
+            r#"file = "path.txt""#,
+            r#"kind = "smtpp""#,
+            "no common root: the roots of the pull graph are 0, those of",
+        ),
+        (r#"file = "path.txt""#, r#"kind = "stpp""#, "no spanning tree from root 0"),
+        (
+            r#"kind = "ring""#,
+            "kind = \"stpp\"\ngraph = \"full\"",
+            "stpp does not run on `graph` = \"full\" (possible: trees",
+        ),
+        (
+            r#"kind = "ring""#,
+            "kind = \"sgp\"\ngraph = \"trees\"",
+            "sgp does not run on `graph` = \"trees\" (possible: full)",
+        ),
+        (
+            r#"kind = "one-peer-exponential""#,
+            r#"kind = "stpp""#,
+            "`graph` = trees is not possible: spanning trees are cut from a fixed digraph",
+        ),
+        (
+            "kind = \"ring\"\nweights = \"metropolis\"",
+            r#"kind = "smtpp""#,
+            "Metropolis weights need a symmetric graph, but 0 -> 1 has no edge back",
+        ),
+    ] {
+        let text = changed(EXPERIMENT, "kind = \"ring\"", topology);
+        let text = changed(&text, "kind = \"smtpp\"\nmomentum = 0.1\ngraph = \"full\"", method);
+        assert_refused(&lab, &before, &lab.run(&text, &[]), &["experiment.toml: ", place, words]);
+    }
+    let root = changed(EXPERIMENT, "root = 0", "root = 4");
+    let words = "topology \"loop\": `root` = 4 is not possible: with 4 agents the ids are 0 to 3";
+    assert_refused(&lab, &before, &lab.run(&root, &[]), &[words]);
+
+    for corollary in ["momentum = \"corollary\"\nstep = 1", "step = { size = 1, schedule = \"corollary\" }"] {
+        let text = changed(EXPERIMENT, "momentum = 0.1\ngraph = \"full\"\nstep = { size = 0.1 }", corollary);
+        let output = lab.run(&changed(&text, "iterations = 25", "iterations = 3"), &[]);
+        let words = "run: `iterations` = 3 is not possible: the corollary's λ = (n/T)^¼ must be at most 1";
+        assert_refused(&lab, &before, &output, &["method \"SMTPP\": ", words, "at least 4 iterations"]);
+    }
+}
+
+#[test]
+fn more_agents_than_everyone_can_hear_are_refused() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    let run = EXPERIMENT.find("[run]").unwrap();
+    let text = format!("[problem]\nkind = \"quadratic\"\ndim = 1\n{}", &EXPERIMENT[run..]);
+    let text = changed(&text, "agents = 4", "agents = 20000");
+    let text = changed(&text, "kind = \"smtpp\"", "kind = \"csgdm\"");
+    let words = "everyone hears everyone: 20000 agents are too many, give at most 10000";
+    assert_refused(&lab, &before, &lab.run(&text, &[]), &["method \"SMTPP\" on topology \"loop\": ", words]);
+}
+
+#[test]
+fn output_folders_that_cannot_be_written_are_refused() {
+    let lab = Lab::new();
+    std::fs::create_dir(lab.path("locked")).unwrap();
+    let mut permissions = std::fs::metadata(lab.path("locked")).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(lab.path("locked"), permissions).unwrap();
+    let is_root = std::fs::write(lab.path("locked/probe"), "").is_ok(); // root may write anywhere
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    for folder in ["rows.txt", "rows.txt/results", "locked", "locked/results"] {
+        if is_root && folder.starts_with("locked") {
+            continue;
+        }
+        let output = lab.run(EXPERIMENT, &["--out", folder]);
+        let words = format!("cannot write to the output folder {folder}: ");
+        assert_refused(&lab, &before, &output, &[&words]);
+    }
+}
+
+#[test]
+fn bad_arguments_are_refused_before_anything_is_read() {
+    let lab = Lab::new();
+    let before = lab.listing();
+    for (arguments, words) in [
+        (&["run", "x.toml", "--threads", "0"][..], "--threads <N>"),
+        (&["run", "x.toml", "--threads", "many"], "--threads <N>"),
+        (&["run"], "<FILE>"),
+        (&["rum"], "'run'"),
+        (&["data", "export", "a8a"], "a9a"),
+        (&["data", "info", "none.txt"], "none.txt: No such file"),
+        (&["data", "info", "a9a", "--features", "3"], "a9a: `features` = 3 is not possible: it has 123"),
+        (&["completions", "basic"], "bash"),
+    ] {
+        let output = lab.oneway(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(common::stderr(&output).contains(words), "{}", common::stderr(&output));
+        assert_eq!(lab.listing(), before);
+    }
+}
