@@ -1,0 +1,236 @@
+//! Every choice that an experiment file offers runs, and means what it says.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{EXPERIMENT, Lab, Results, changed};
+use oneway::graph::families::FAMILIES;
+use oneway::method::Network;
+use oneway::methods::KINDS;
+
+/// Quadratics on 16 agents; topology and method as given.
+fn quadratic(topology: &str, method: &str) -> String {
+    format!(
+        "[problem]\nkind = \"quadratic\"\ndim = 3\ncurvature = [0.5, 2]\nheterogeneity = 0.5\nnoise = 0.1\n\
+         [run]\nagents = 16\niterations = 64\nseed = 3\n[[topology]]\n{topology}\n[[method]]\n{method}\n"
+    )
+}
+
+fn smtpp(step: &str) -> String {
+    quadratic("kind = \"ring\"", &format!("kind = \"smtpp\"\nstep = {step}"))
+}
+
+fn loss_went_down(results: &Results) -> bool {
+    let rows = results.rows();
+    let loss = |row: &[&str]| row[4].parse::<f64>().unwrap();
+    loss(rows.last().unwrap()) < loss(&rows[0])
+}
+
+#[test]
+fn every_method_runs_on_every_topology_it_can() {
+    let lab = Lab::new();
+    for family in FAMILIES {
+        for kind in KINDS {
+            for graph in kind.graphs {
+                // trees are cut from fixed digraphs only; random digraphs of the default size are connected for this seed
+                if family.time_varying && graph.name() != "full" {
+                    continue;
+                }
+                let method = format!(
+                    "kind = {:?}\ngraph = {:?}\nstep = {{ size = 0.02, scaling = \"effective\" }}",
+                    kind.name,
+                    graph.name()
+                );
+                let results = lab.results(&quadratic(&format!("kind = {:?}", family.name), &method), &[]);
+                assert_eq!(results.statuses(), ["completed"], "{} on {}", kind.name, family.name);
+                assert_eq!(results.cells()[0]["graph"], graph.name());
+                assert!(loss_went_down(&results), "{} on {}: {}", kind.name, family.name, results.csv);
+                let central = kind.network == Network::Central;
+                assert_eq!(results.rows()[1][11].is_empty(), central, "floats_sent of {}", kind.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn effective_steps_are_divided_by_c_pi() {
+    let lab = Lab::new();
+    // trees: c_π = n = 16, and division by 16 is exact
+    for kind in ["smtpp\"\ngraph = \"trees", "stpp", "push-pull\"\ngraph = \"lazy-trees"] {
+        let run = |step: &str| {
+            lab.results(&quadratic("kind = \"flower\"", &format!("kind = \"{kind}\"\nstep = {step}")), &[])
+        };
+        let effective = run("{ size = 0.3, scaling = \"effective\" }");
+        assert_eq!(effective.hashes(), run("{ size = 0.01875, scaling = \"raw\" }").hashes(), "{kind}");
+        assert_eq!(effective.hashes(), run("0.01875").hashes(), "raw is the default: {kind}");
+        assert_eq!(effective.cells()[0]["step_divided_by"], 16.0);
+        assert_ne!(effective.hashes(), run("0.3").hashes());
+    }
+    for kind in ["sgp", "push-diging", "csgdm"] {
+        let run = |step: &str| {
+            lab.results(&quadratic("kind = \"flower\"", &format!("kind = \"{kind}\"\nstep = {step}")), &[])
+        };
+        let effective = run("{ size = 0.03, scaling = \"effective\" }");
+        assert_eq!(effective.hashes(), run("0.03").hashes(), "nothing to divide by: {kind}");
+    }
+}
+
+#[test]
+fn step_schedules_follow_their_formulas() {
+    let lab = Lab::new();
+    let run = |step: &str, rounds: &str| lab.results(&smtpp(step), &["--set", rounds]).hashes().join("");
+    let all = "run.iterations=64";
+    let constant = run("0.02", all);
+    for same in [
+        "{ size = 0.02 }",
+        "{ size = 0.02, schedule = \"constant\" }",
+        "{ size = 0.02, decay = 0.5, every = 64 }",
+        "{ size = 0.02, decay = 1, every = 1 }",
+        "{ size = 0.02, warmup = 1 }",
+        "{ size = 0.04, schedule = \"corollary\" }", // √(16/64) = ½
+    ] {
+        assert_eq!(run(same, all), constant, "{same}");
+    }
+    let mut seen = vec![constant];
+    for other in [
+        "{ size = 0.02, decay = 0.5, every = 32 }",
+        "{ size = 0.02, schedule = \"inverse-sqrt\" }",
+        "{ size = 0.02, schedule = \"cosine\" }",
+        "{ size = 0.02, warmup = 10 }",
+        "{ size = 0.02, schedule = \"cosine\", warmup = 10 }",
+    ] {
+        let hash = run(other, all);
+        assert!(!seen.contains(&hash), "{other}");
+        seen.push(hash);
+    }
+    // in the first round all are at their size; a warm-up over two rounds at half of it
+    let first = "run.iterations=1";
+    for same in ["inverse-sqrt", "cosine", "constant"] {
+        assert_eq!(
+            run(&format!("{{ size = 0.02, schedule = {same:?} }}"), first),
+            run("0.02", first),
+            "{same}"
+        );
+    }
+    assert_eq!(run("{ size = 0.02, warmup = 2 }", first), run("0.01", first));
+}
+
+#[test]
+fn the_corollary_chooses_momentum_from_agents_and_iterations() {
+    let lab = Lab::new();
+    let run = |momentum: &str, iterations: &str| {
+        let text =
+            smtpp("0.02").replace("kind = \"smtpp\"", &format!("kind = \"smtpp\"\nmomentum = {momentum}"));
+        lab.results(&text, &["--set", iterations]).hashes().join("")
+    };
+    // (16/256)^¼ = ½
+    assert_eq!(run("\"corollary\"", "run.iterations=256"), run("0.5", "run.iterations=256"));
+    assert_eq!(run("\"corollary\"", "run.iterations=16"), run("1", "run.iterations=16"));
+}
+
+#[test]
+fn partitions_and_batches_give_different_runs() {
+    let lab = Lab::new();
+    let mut seen: Vec<String> = vec![];
+    for partition in ["\"even\"", "\"shuffled\"", "\"by-label\"", "{ dirichlet = 0.1 }"] {
+        for batch in ["1", "2", "\"full\""] {
+            let text = changed(EXPERIMENT, "\"even\"", partition);
+            let results = lab.results(&changed(&text, "batch = 1", &format!("batch = {batch}")), &[]);
+            assert_eq!(results.statuses(), ["completed"; 2]);
+            let full_batch_repeats = results.hashes()[0] == results.hashes()[1];
+            assert_eq!(full_batch_repeats, batch == "\"full\"", "{partition} {batch}");
+            assert!(!seen.contains(&results.hashes()[0].to_owned()), "{partition} {batch}");
+            seen.push(results.hashes()[0].to_owned());
+        }
+    }
+    let even = lab.results(&changed(EXPERIMENT, "partition = \"even\"\nbatch = 1\n", ""), &[]);
+    assert_eq!(even.hashes()[0], seen[0], "the default is even, one row at a time");
+}
+
+#[test]
+fn test_data_gives_an_accuracy() {
+    let lab = Lab::new();
+    assert!(lab.results(EXPERIMENT, &[]).rows().iter().all(|row| row[10].is_empty()));
+    lab.write("test.txt", "+1 1:1\n-1 2:1\n-1 2:2\n+1 1:3\n"); // feature 3 is not in it
+    let text = changed(EXPERIMENT, "features = 3", "test = \"test.txt\"");
+    let text = changed(&text, "iterations = 25", "iterations = 400");
+    let results = lab.results(&changed(&text, "batch = 1", "batch = \"full\""), &[]);
+    assert_eq!(results.rows().last().unwrap()[10], "1.0");
+    // a9a's own test split is its default: to name it changes nothing
+    let a9a = changed(&changed(EXPERIMENT, "rows.txt", "a9a"), "features = 3\n", "");
+    let named = changed(&a9a, "dataset = \"a9a\"", "dataset = \"a9a\"\ntest = \"a9a\"\nfeatures = 123");
+    let results = lab.results(&named, &[]);
+    assert_eq!(results.csv, lab.results(&a9a, &[]).csv);
+    assert!(results.rows().last().unwrap()[10].parse::<f64>().unwrap() > 0.5);
+}
+
+#[test]
+fn edge_lists_say_the_same_as_families() {
+    let lab = Lab::new();
+    let ring: String = (0..16).map(|i| format!("{i} {}\n", (i + 1) % 16)).collect();
+    let half = |weight: &str| -> String {
+        (0..16).map(|i| format!("{i} {i} {weight}\n{i} {} {weight}\n", (i + 1) % 16)).collect()
+    };
+    lab.write("ring.txt", format!("# a ring\n{ring}"));
+    lab.write("weighted.txt", half("0.5"));
+    let run = |topology: &str, kind: &str| {
+        let method = format!("kind = {kind:?}\nstep = {{ size = 0.05, scaling = \"effective\" }}");
+        lab.results(&quadratic(&format!("name = \"ring\"\n{topology}"), &method), &[]).csv
+    };
+    for kind in ["smtpp", "push-pull", "stpp", "sgp", "push-diging"] {
+        let expected = run("kind = \"ring\"", kind);
+        assert_eq!(run("file = \"ring.txt\"", kind), expected, "{kind}");
+        if kind != "stpp" {
+            assert_eq!(run("file = \"weighted.txt\"", kind), expected, "{kind}");
+            assert_eq!(run("pull = \"weighted.txt\"\npush = \"weighted.txt\"", kind), expected, "{kind}");
+        }
+    }
+    // R from a tree below agent 0 and C into agent 0: weight-1 trees, written out by hand
+    let down: String = (1..16).map(|i| format!("{} {i} 1\n", i - 1)).collect();
+    let up: String = (1..16).map(|i| format!("{i} {} 1\n", (i + 1) % 16)).collect();
+    lab.write("down.txt", format!("0 0 1\n{down}"));
+    lab.write("up.txt", format!("0 0 1\n{up}"));
+    let by_hand = run("pull = \"down.txt\"\npush = \"up.txt\"", "push-pull");
+    let cut = run("kind = \"ring\"", "stpp").replace("stpp", "push-pull");
+    assert_eq!(by_hand, cut);
+}
+
+#[test]
+fn metropolis_weights_and_seeds_matter_where_they_should() {
+    let lab = Lab::new();
+    let run = |topology: &str| {
+        let results = lab
+            .results(&quadratic(&format!("name = \"t\"\n{topology}"), "kind = \"smtpp\"\nstep = 0.02"), &[]);
+        assert_eq!(results.statuses(), ["completed"]);
+        results.csv
+    };
+    for kind in ["grid", "star", "tree"] {
+        let uniform = run(&format!("kind = {kind:?}\nweights = \"uniform\""));
+        assert_eq!(uniform, run(&format!("kind = {kind:?}")), "uniform is the default");
+        assert_ne!(uniform, run(&format!("kind = {kind:?}\nweights = \"metropolis\"")));
+    }
+    for kind in ["erdos-renyi", "k-out", "geometric"] {
+        let seeded = run(&format!("kind = {kind:?}\nseed = 5"));
+        assert_ne!(seeded, run(&format!("kind = {kind:?}")), "{kind}");
+        assert_eq!(
+            run(&format!("kind = {kind:?}\nseed = 3")),
+            run(&format!("kind = {kind:?}")),
+            "run.seed by default"
+        );
+    }
+}
+
+#[test]
+fn a_lone_agent_runs() {
+    let lab = Lab::new();
+    for family in FAMILIES {
+        for kind in KINDS.iter().filter(|kind| kind.graphs[0].name() == "full") {
+            let text = quadratic(
+                &format!("kind = {:?}", family.name),
+                &format!("kind = {:?}\nstep = 0.1", kind.name),
+            );
+            let results = lab.results(&text, &["--set", "run.agents=1"]);
+            assert!(loss_went_down(&results), "{} on {}", kind.name, family.name);
+        }
+    }
+}
