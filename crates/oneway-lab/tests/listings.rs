@@ -1,0 +1,171 @@
+//! `oneway methods`, `topologies`, `data`, `completions` and `--help`: what there is, in full.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::io::{BufRead, BufReader};
+use std::process::{Output, Stdio};
+
+use common::{Lab, stderr, stdout};
+use oneway::graph::families::FAMILIES;
+use oneway::methods::KINDS;
+use oneway::parameters::Parameter;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// Standard output of a command that must succeed without complaint.
+#[track_caller]
+fn output_of(arguments: &[&str]) -> Output {
+    let output = Lab::new().oneway(arguments);
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    assert_eq!(stderr(&output), "", "{arguments:?}");
+    assert!(!output.stdout.is_empty(), "{arguments:?}");
+    output
+}
+
+fn text_of(arguments: &[&str]) -> String {
+    stdout(&output_of(arguments))
+}
+
+#[track_caller]
+fn assert_lists(text: &str, name: &str, about: &str, parameters: &[Parameter]) {
+    let from = text.find(&format!("{name}\n    {about}")).unwrap();
+    let entry: Vec<&str> = text[from..].lines().skip(1).take_while(|line| line.starts_with(' ')).collect();
+    let entry = entry.join("\n");
+    for parameter in parameters {
+        assert!(entry.contains(&format!("    {} ", parameter.name)), "{name}: {}", parameter.name);
+        assert!(entry.contains(parameter.about), "{name}: {}", parameter.about);
+    }
+}
+
+#[track_caller]
+fn assert_same_parameters(listed: &Value, parameters: &[Parameter]) {
+    let listed = listed["parameters"].as_array().unwrap();
+    assert_eq!(listed.len(), parameters.len());
+    for (listed, parameter) in listed.iter().zip(parameters) {
+        assert_eq!(listed["name"], parameter.name);
+        assert_eq!(listed["about"], parameter.about);
+        assert_eq!(listed["default"].as_f64(), parameter.default);
+    }
+}
+
+#[test]
+fn every_method_is_listed_with_its_rule_and_parameters() {
+    let text = text_of(&["methods"]);
+    for kind in KINDS {
+        assert_lists(&text, kind.name, kind.about, kind.parameters);
+        assert!(text.contains(kind.rule), "{}", kind.name);
+    }
+    let json: Value = serde_json::from_str(&text_of(&["methods", "--json"])).unwrap();
+    let listed = json.as_array().unwrap();
+    assert_eq!(listed.len(), KINDS.len());
+    for (listed, kind) in listed.iter().zip(KINDS) {
+        assert_eq!(listed["name"], kind.name);
+        assert_eq!(listed["about"], kind.about);
+        assert_eq!(listed["rule"], kind.rule);
+        let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
+        assert_eq!(listed["graphs"], Value::from(graphs));
+        assert_same_parameters(listed, kind.parameters);
+    }
+}
+
+#[test]
+fn every_topology_is_listed_with_its_parameters() {
+    let text = text_of(&["topologies"]);
+    for family in FAMILIES {
+        assert_lists(&text, family.name, family.about, family.parameters);
+    }
+    let json: Value = serde_json::from_str(&text_of(&["topologies", "--json"])).unwrap();
+    let listed = json.as_array().unwrap();
+    assert_eq!(listed.len(), FAMILIES.len());
+    for (listed, family) in listed.iter().zip(FAMILIES) {
+        assert_eq!(listed["name"], family.name);
+        assert_eq!(listed["about"], family.about);
+        assert_eq!(listed["random"], family.random);
+        assert_eq!(listed["time_varying"], family.time_varying);
+        assert_same_parameters(listed, family.parameters);
+    }
+}
+
+#[test]
+fn the_exported_a9a_has_the_bytes_of_the_original() {
+    for (arguments, expected) in [
+        (&["data", "export", "a9a"][..], "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
+        (
+            &["data", "export", "a9a", "--split", "test"],
+            "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
+        ),
+    ] {
+        let hash = Sha256::digest(output_of(arguments).stdout);
+        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(hash, expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn datasets_are_described() {
+    let text = text_of(&["data", "info", "a9a"]);
+    assert!(text.contains("train: 32561 rows (7841 labelled +1, 24720 labelled -1), 123 features"), "{text}");
+    assert!(text.contains("test: 16281 rows"), "{text}");
+    let text = text_of(&["data", "info", "rows.txt"]);
+    assert_eq!(
+        text,
+        "rows.txt\n rows: 12 rows (6 labelled +1, 6 labelled -1), 3 features, 15 non-zeros (real)\n"
+    );
+    let text = text_of(&["data", "info", "rows.txt", "--features", "9"]);
+    assert!(text.contains("9 features"), "{text}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", common::EXPERIMENT);
+    for arguments in [
+        &["data", "export", "a9a"][..],
+        &["methods"],
+        &["topologies", "--json"],
+        &["completions", "bash"],
+        &["run", "experiment.toml"],
+    ] {
+        let mut command = lab.command(arguments);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let reader = child.stdout.take().unwrap();
+        if arguments[0] == "data" {
+            let mut first = String::new();
+            BufReader::with_capacity(64, reader).read_line(&mut first).unwrap();
+            assert!(first.starts_with("-1 3:1 11:1 "), "{first}");
+        } else {
+            drop(reader);
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(stderr(&output), "", "{arguments:?}");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn every_shell_has_its_completions() {
+    for shell in ["bash", "zsh", "fish"] {
+        let script = text_of(&["completions", shell]);
+        for word in ["topologies", "threads"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+}
+
+#[test]
+fn every_command_has_help() {
+    for (arguments, word) in [
+        (&["--help"][..], "topologies"),
+        (&["run", "--help"], "--threads"),
+        (&["methods", "--help"], "--json"),
+        (&["topologies", "--help"], "--json"),
+        (&["data", "--help"], "export"),
+        (&["data", "export", "--help"], "--split"),
+        (&["data", "info", "--help"], "--features"),
+        (&["completions", "--help"], "zsh"),
+        (&["--version"], env!("CARGO_PKG_VERSION")),
+    ] {
+        assert!(text_of(arguments).contains(word), "{arguments:?}: {word}");
+    }
+}
