@@ -5,7 +5,9 @@
 mod args;
 mod commands;
 mod experiment;
+mod progress;
 mod results;
+mod runner;
 
 use std::process::ExitCode;
 

@@ -214,19 +214,6 @@ fn methods_are_refused_on_networks_they_cannot_run_on() {
 }
 
 #[test]
-fn more_agents_than_everyone_can_hear_are_refused() {
-    let lab = Lab::new();
-    lab.write("experiment.toml", "");
-    let before = lab.listing();
-    let run = EXPERIMENT.find("[run]").unwrap();
-    let text = format!("[problem]\nkind = \"quadratic\"\ndim = 1\n{}", &EXPERIMENT[run..]);
-    let text = changed(&text, "agents = 4", "agents = 20000");
-    let text = changed(&text, "kind = \"smtpp\"", "kind = \"csgdm\"");
-    let words = "everyone hears everyone: 20000 agents are too many, give at most 10000";
-    assert_refused(&lab, &before, &lab.run(&text, &[]), &["method \"SMTPP\" on topology \"loop\": ", words]);
-}
-
-#[test]
 fn output_folders_that_cannot_be_written_are_refused() {
     let lab = Lab::new();
     std::fs::create_dir(lab.path("locked")).unwrap();

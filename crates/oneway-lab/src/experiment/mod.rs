@@ -1,6 +1,55 @@
-//! Experiments: a file says what ([`spec`]), which resolves to what is run ([`plan`]).
+//! Experiments: a file says what ([`spec`]; several at once with a [`sweep`]), which resolves to what is run ([`plan`]).
 
 mod fields;
+mod links;
 pub(crate) mod plan;
+pub(crate) mod problem;
 mod set;
 pub(crate) mod spec;
+mod sweep;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use toml::Table;
+
+use spec::Spec;
+
+/// An experiment as a file describes it.
+#[derive(Debug)]
+pub(crate) struct Experiment {
+    /// The settings as given, after `--set`.
+    pub(crate) settings: Table,
+    /// What paths in it are relative to.
+    pub(crate) folder: PathBuf,
+    /// What it asks for: one, or one for each combination of a sweep of the run or the problem.
+    pub(crate) variants: Vec<Spec>,
+}
+
+impl Experiment {
+    /// Reads a file and applies `--set path=value` in order. Paths inside are relative to the file's folder.
+    pub(crate) fn read(file: &Path, overrides: &[String]) -> Result<Self> {
+        let read = || {
+            let text = String::from_utf8(std::fs::read(file)?).context("an experiment is text in UTF-8")?;
+            Self::parse(&text, file.parent().unwrap_or(Path::new("")), overrides)
+        };
+        read().with_context(|| file.display().to_string())
+    }
+
+    /// The same from text.
+    pub(crate) fn parse(text: &str, folder: &Path, overrides: &[String]) -> Result<Self> {
+        let mut settings: Table = text.parse()?;
+        for assignment in overrides {
+            set::set(&mut settings, assignment).with_context(|| format!("--set {assignment}"))?;
+        }
+        Self::new(settings, folder)
+    }
+
+    /// The same from settings, as `summary.json` keeps them.
+    pub(crate) fn new(settings: Table, folder: &Path) -> Result<Self> {
+        let variants = sweep::expand(settings.clone())?;
+        let variants =
+            variants.into_iter().map(|variant| Spec::new(variant, folder)).collect::<Result<_>>()?;
+        Ok(Self { settings, folder: folder.to_owned(), variants })
+    }
+}

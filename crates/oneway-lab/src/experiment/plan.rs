@@ -1,34 +1,31 @@
 //! What the user means: validated cells, one for each topology × method × repetition.
 
-use std::path::Path;
+use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use oneway::data::{Dataset, a9a, libsvm};
-use oneway::graph::file::{self, EdgeList};
-use oneway::graph::{Digraph, MAX_EDGES};
 use oneway::method::{Method, Network};
-use oneway::mixing::Stochastic;
+use oneway::mixing::Mixing;
 use oneway::parameters::Parameters;
-use oneway::problem::Problem;
-use oneway::problems::{Logistic, Quadratic};
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
 use oneway::simulator::Setup;
-use oneway::topology::{Subgraph, Topology, Weights};
+use oneway::topology::Topology;
 
-use super::spec::{
-    DatasetSpec, LinksSpec, MethodSpec, ProblemSpec, RunSpec, Scaling, ShapeSpec, Spec, StepSpec,
-    TopologySpec,
-};
+use super::Experiment;
+use super::links::Links;
+use super::problem::BuiltProblem;
+use super::spec::{MethodSpec, RunSpec, Scaling, ShapeSpec, Spec, StepSpec, TopologySpec};
+use crate::results::sha256;
 
 /// Everything that will run, checked: nothing that a user can get wrong is left to find.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    pub(crate) run: RunSpec,
-    pub(crate) problem: Box<dyn Problem>,
     pub(crate) entries: Vec<Entry>,
+    /// The experiment's settings, and what paths in them are relative to.
     pub(crate) settings: toml::Table,
+    pub(crate) folder: PathBuf,
 }
 
 /// A method on a topology, to be repeated.
@@ -36,7 +33,10 @@ pub(crate) struct Plan {
 pub(crate) struct Entry {
     pub(crate) topology_name: String,
     pub(crate) method_name: String,
-    pub(crate) graph: Subgraph,
+    /// `full`, `trees` or `lazy-trees` of the topology, or `complete`.
+    pub(crate) graph: &'static str,
+    pub(crate) run: RunSpec,
+    pub(crate) problem: Arc<BuiltProblem>,
     pub(crate) topology: Arc<Topology>,
     pub(crate) method: Arc<dyn Method>,
     pub(crate) schedule: Schedule,
@@ -45,149 +45,59 @@ pub(crate) struct Entry {
 }
 
 /// One run.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Cell<'a> {
     pub(crate) entry: &'a Entry,
     pub(crate) repetition: u64,
     /// Seed of the sampling: the same for all methods and topologies of a repetition.
     pub(crate) seed: u64,
+    /// Hash of all that the result depends on, the code included.
+    pub(crate) key: String,
 }
 
 impl Plan {
-    /// Resolves and checks a spec; reads the files it names.
-    pub(crate) fn new(spec: Spec) -> Result<Self> {
-        let run = spec.run;
-        let problem = build_problem(&spec.problem, run.agents)?;
-        let methods = spec.methods.iter().map(|method| {
-            let built = build_method(method, run).and_then(|m| Ok((m, build_schedule(method.step, run)?)));
-            built.with_context(|| format!("method \"{}\"", method.name))
-        });
-        let methods = methods.collect::<Result<Vec<_>>>()?;
-        let mut entries = vec![];
-        for topology in &spec.topologies {
-            let links = Links::build(topology, run.agents)
-                .with_context(|| format!("topology \"{}\"", topology.name))?;
-            for (method, (built, schedule)) in spec.methods.iter().zip(&methods) {
-                let entry = links.entry(topology, method, Arc::clone(built), *schedule, run.agents);
-                let place = || format!("method \"{}\" on topology \"{}\"", method.name, topology.name);
-                entries.push(entry.with_context(place)?);
-            }
-        }
-        Ok(Self { run, problem, entries, settings: spec.settings })
+    /// Resolves and checks an experiment; reads the files it names.
+    pub(crate) fn new(experiment: Experiment) -> Result<Self> {
+        let Experiment { settings, folder, variants } = experiment;
+        let entries = variants.iter().map(entries_of).collect::<Result<Vec<_>>>()?;
+        Ok(Self { entries: entries.into_iter().flatten().collect(), settings, folder })
     }
 
     /// All cells, in the order of the output: topologies, then methods, then repetitions, as in the file.
     pub(crate) fn cells(&self) -> Vec<Cell<'_>> {
-        let repetitions = |entry| {
-            (0..self.run.repetitions).map(move |repetition| Cell {
-                entry,
-                repetition,
-                seed: derive_seed(self.run.seed, repetition),
-            })
-        };
-        self.entries.iter().flat_map(repetitions).collect()
-    }
-
-    /// What the simulator needs for a cell.
-    pub(crate) fn setup<'a>(&'a self, cell: &Cell<'a>) -> Setup<'a> {
-        Setup {
-            method: &*cell.entry.method,
-            problem: &*self.problem,
-            topology: &cell.entry.topology,
-            schedule: cell.entry.schedule,
-            seed: cell.seed,
-        }
+        self.entries.iter().flat_map(Entry::cells).collect()
     }
 }
 
-fn build_problem(spec: &ProblemSpec, agents: usize) -> Result<Box<dyn Problem>> {
-    Ok(match spec {
-        ProblemSpec::Quadratic { shape, seed } => Box::new(Quadratic::new(*shape, agents, *seed)?),
-        ProblemSpec::Logistic { dataset, test, alpha, partition, batch, seed } => {
-            let data = dataset.load()?;
-            let problem = Logistic::new(&data, *partition, agents, *alpha, *batch, *seed)?;
-            match (dataset, test) {
-                (_, Some(test)) => Box::new(problem.with_test(test.with_features(data.features).load()?)?),
-                (DatasetSpec::A9a(_), None) => Box::new(problem.with_test(a9a::a9a(a9a::Split::Test))?),
-                (DatasetSpec::File { .. }, None) => Box::new(problem),
-            }
+fn entries_of(spec: &Spec) -> Result<Vec<Entry>> {
+    let run = spec.run;
+    let problem = Arc::new(BuiltProblem::new(&spec.problem, run.agents)?);
+    let methods = spec.methods.iter().map(|method| {
+        let built = build_method(method, run).and_then(|m| Ok((m, build_schedule(method.step, run)?)));
+        built.with_context(|| format!("method \"{}\"", method.name))
+    });
+    let methods = methods.collect::<Result<Vec<_>>>()?;
+    let mut entries = vec![];
+    for topology in &spec.topologies {
+        let links =
+            Links::build(topology, run.agents).with_context(|| format!("topology \"{}\"", topology.name))?;
+        for (method, (built, schedule)) in spec.methods.iter().zip(&methods) {
+            let entry = Entry::new(&links, topology, method, (Arc::clone(built), *schedule), (run, &problem));
+            let place = || format!("method \"{}\" on topology \"{}\"", method.name, topology.name);
+            entries.push(entry.with_context(place)?);
         }
-    })
+    }
+    Ok(entries)
 }
 
-impl DatasetSpec {
-    /// Reads the rows.
-    pub(crate) fn load(&self) -> oneway::Result<Dataset> {
-        match self {
-            DatasetSpec::A9a(split) => Ok(a9a::a9a(*split)),
-            DatasetSpec::File { path, features } => libsvm::read(path, *features),
-        }
-    }
-
-    /// The same with the number of features of the training data, which a test split may not show.
-    fn with_features(&self, features: usize) -> Self {
-        match self {
-            DatasetSpec::A9a(split) => DatasetSpec::A9a(*split),
-            DatasetSpec::File { path, .. } => {
-                DatasetSpec::File { path: path.clone(), features: Some(features) }
-            }
-        }
-    }
-}
-
-/// A topology's links, before a method chooses which of them to use.
-enum Links {
-    /// One digraph for each round of the period, weights to be chosen.
-    Digraphs(Vec<Digraph>),
-    /// R and C as given.
-    Explicit(Arc<Topology>),
-}
-
-impl Links {
-    fn build(spec: &TopologySpec, agents: usize) -> Result<Self> {
-        if spec.root >= agents {
-            bail!(
-                "`root` = {} is not possible: with {agents} agents the ids are 0 to {}",
-                spec.root,
-                agents - 1
-            );
-        }
-        match &spec.links {
-            LinksSpec::Family { family, parameters } => {
-                Ok(Links::Digraphs((family.build)(agents, parameters, spec.seed)?))
-            }
-            LinksSpec::File(path) => {
-                let list = file::read(path, Some(agents))?;
-                match list.weights {
-                    Some(_) => Self::explicit((path, &list), (path, &list)),
-                    None => Ok(Links::Digraphs(vec![list.digraph()?])),
-                }
-            }
-            LinksSpec::Matrices { pull, push } => {
-                let [r, c] = [pull, push].map(|path| file::read(path, Some(agents)));
-                Self::explicit((pull, &r?), (push, &c?))
-            }
-        }
-    }
-
-    /// R and C as two edge lists have them; which file is which helps whoever mixed them up.
-    fn explicit(pull: (&Path, &EdgeList), push: (&Path, &EdgeList)) -> Result<Self> {
-        let matrix = |(path, list): (&Path, &EdgeList), stochastic, name| {
-            list.to_mixing(stochastic).with_context(|| format!("{} as {name}", path.display()))
-        };
-        let pull = matrix(pull, Stochastic::Rows, "R (pull)")?;
-        let push = matrix(push, Stochastic::Columns, "C (push)")?;
-        Ok(Links::Explicit(Arc::new(Topology::fixed(pull, push)?)))
-    }
-
-    fn entry(
-        &self,
+impl Entry {
+    fn new(
+        links: &Links,
         topology_spec: &TopologySpec,
         spec: &MethodSpec,
-        method: Arc<dyn Method>,
-        schedule: Schedule,
-        agents: usize,
-    ) -> Result<Entry> {
+        (method, schedule): (Arc<dyn Method>, Schedule),
+        (run, problem): (RunSpec, &Arc<BuiltProblem>),
+    ) -> Result<Self> {
         let graph = spec.graph.unwrap_or(spec.kind.graphs[0]);
         if !spec.kind.graphs.contains(&graph) {
             let possible: Vec<&str> = spec.kind.graphs.iter().map(|graph| graph.name()).collect();
@@ -199,14 +109,8 @@ impl Links {
             );
         }
         let topology = match method.network() {
-            Network::Central => {
-                let most = MAX_EDGES.isqrt();
-                if agents > most {
-                    bail!("everyone hears everyone: {agents} agents are too many, give at most {most}");
-                }
-                Arc::new(Topology::complete(agents)?)
-            }
-            Network::PushPull | Network::PushSum => self.topology(topology_spec, graph)?,
+            Network::Central => Arc::new(Topology::complete(run.agents)?),
+            Network::PushPull | Network::PushSum => links.topology(topology_spec, graph)?,
         };
         match method.network() {
             Network::PushPull => drop(topology.check_common_root()?),
@@ -222,20 +126,70 @@ impl Links {
             _ => 1.0,
         };
         let schedule = schedule.scaled(1.0 / divided_by)?;
-        let (topology_name, method_name) = (topology_spec.name.clone(), spec.name.clone());
-        Ok(Entry { topology_name, method_name, graph, topology, method, schedule, divided_by })
+        Ok(Self {
+            topology_name: topology_spec.name.clone(),
+            method_name: spec.name.clone(),
+            graph: if method.network() == Network::Central { "complete" } else { graph.name() },
+            run,
+            problem: Arc::clone(problem),
+            topology,
+            method,
+            schedule,
+            divided_by,
+        })
     }
 
-    fn topology(&self, spec: &TopologySpec, graph: Subgraph) -> Result<Arc<Topology>> {
-        match self {
-            Links::Digraphs(digraphs) => {
-                Ok(Arc::new(Topology::of(digraphs, graph, spec.weights, spec.root)?))
-            }
-            Links::Explicit(_) if graph != Subgraph::Full || spec.weights != Weights::Uniform => {
-                bail!("its weights are given link by link: `graph` must be \"full\" and `weights` left out")
-            }
-            Links::Explicit(topology) => Ok(Arc::clone(topology)),
+    fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
+        let [pull, push] = self.mixing_sha256();
+        let what = format!(
+            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{} rounds, every {}",
+            env!("ONEWAY_CODE"),
+            self.problem.sha256,
+            self.method,
+            self.schedule,
+            self.run.iterations,
+            self.run.record_every,
+        );
+        (0..self.run.repetitions).map(move |repetition| {
+            let seed = derive_seed(self.run.seed, repetition);
+            Cell { entry: self, repetition, seed, key: sha256(format!("{what}\nseed {seed}")) }
+        })
+    }
+
+    /// Hashes of R and of C over the whole period.
+    pub(crate) fn mixing_sha256(&self) -> [String; 2] {
+        let all = |of: fn(&oneway::topology::Pair) -> &Mixing| {
+            sha256(self.topology.period().iter().flat_map(|pair| bytes_of(of(pair))).collect::<Vec<u8>>())
+        };
+        [all(|pair| &pair.pull), all(|pair| &pair.push)]
+    }
+}
+
+/// The links of a matrix and their weights, bit by bit.
+fn bytes_of(mixing: &Mixing) -> Vec<u8> {
+    if mixing.has_one_row() {
+        return format!("11ᵀ/n, n = {}", mixing.agents()).into_bytes();
+    }
+    let numbers = mixing.iter().map(|link| [link.from as u64, link.to as u64, link.weight.to_bits()]);
+    numbers.flatten().flat_map(u64::to_le_bytes).collect()
+}
+
+impl<'a> Cell<'a> {
+    /// What the simulator needs.
+    pub(crate) fn setup(&self) -> Setup<'a> {
+        Setup {
+            method: &*self.entry.method,
+            problem: &*self.entry.problem.problem,
+            topology: &self.entry.topology,
+            schedule: self.entry.schedule,
+            seed: self.seed,
         }
+    }
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} · {} · {}", self.entry.topology_name, self.entry.method_name, self.repetition + 1)
     }
 }
 

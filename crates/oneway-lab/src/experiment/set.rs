@@ -1,4 +1,4 @@
-//! `--set path=value`: one setting changed from the command line.
+//! Settings changed by path: `--set run.iterations=100` and the values of a sweep.
 
 use anyhow::{Result, bail};
 use toml::{Table, Value};
@@ -14,45 +14,48 @@ pub(crate) fn set(settings: &mut Table, assignment: &str) -> Result<()> {
     let value = format!("value = {}", text.trim()).parse::<Table>().ok();
     let value =
         value.and_then(|mut table| table.remove("value")).unwrap_or(Value::String(text.trim().to_owned()));
-
-    let mut keys: Vec<&str> = path.trim().split('.').collect();
-    let last = keys.pop().filter(|key| !key.is_empty() && !keys.is_empty());
-    let Some(last) = last else { bail!("a path has a section and a key, as in run.iterations") };
-    let mut table = settings;
-    let mut keys = keys.into_iter();
-    while let Some(key) = keys.next() {
-        let entry = table.entry(key).or_insert_with(|| Value::Table(Table::new()));
-        table = match entry {
-            Value::Table(inner) => inner,
-            Value::Array(items) => {
-                let Some(wanted) = keys.next() else {
-                    bail!("say which {key} and which of its keys: {key}.NAME.{last}=…");
-                };
-                let name = |item: &Value| {
-                    let name = item.get("name").or_else(|| item.get("kind"));
-                    name.and_then(Value::as_str).unwrap_or_default().to_owned()
-                };
-                let names: Vec<String> = items.iter().map(name).collect();
-                let at = names.iter().position(|name| name == wanted);
-                match at.and_then(|at| items[at].as_table_mut()) {
-                    Some(table) => table,
-                    None => bail!("there is no {key} called \"{wanted}\" (there is: {})", names.join(", ")),
-                }
-            }
-            // a step given as a number becomes a table: method.SMTPP.step.size=… makes sense for both
-            number if key == "step" && real(number).is_some() => {
-                let size = std::mem::replace(number, Value::Table(Table::new()));
-                match number.as_table_mut() {
-                    Some(step) => {
-                        step.insert("size".to_owned(), size);
-                        step
-                    }
-                    None => bail!("`{key}` is not a table"),
-                }
-            }
-            _ => bail!("`{key}` is not a table"),
-        };
+    let keys: Vec<&str> = path.trim().split('.').collect();
+    if keys.len() < 2 || keys.contains(&"") {
+        bail!("a path has a section and a key, as in run.iterations");
     }
-    table.insert(last.to_owned(), value);
-    Ok(())
+    match (settings.get_mut(keys[0]), &keys[1..]) {
+        (Some(Value::Array(_)), [key]) => {
+            bail!("say which {section} and which of its keys: {section}.NAME.{key}=…", section = keys[0])
+        }
+        (Some(Value::Array(items)), [name, rest @ ..]) => {
+            let names: Vec<&str> = items.iter().map(name_of).collect();
+            let Some(at) = names.iter().position(|other| other == name) else {
+                bail!("there is no {} called \"{name}\" (there is: {})", keys[0], names.join(", "));
+            };
+            match items[at].as_table_mut() {
+                Some(item) => assign(item, rest, value),
+                None => bail!("{} \"{name}\" is not a table", keys[0]),
+            }
+        }
+        _ => assign(settings, &keys, value),
+    }
+}
+
+/// What a [[topology]] or [[method]] goes by.
+pub(crate) fn name_of(item: &Value) -> &str {
+    item.get("name").or_else(|| item.get("kind")).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Sets the value at a path of keys, making tables on the way.
+pub(crate) fn assign(table: &mut Table, keys: &[&str], value: Value) -> Result<()> {
+    let Some((&key, rest)) = keys.split_first() else { bail!("the path ends too soon: name a key") };
+    if rest.is_empty() {
+        table.insert(key.to_owned(), value);
+        return Ok(());
+    }
+    let entry = table.entry(key).or_insert_with(|| Value::Table(Table::new()));
+    if key == "step" && real(entry).is_some() {
+        // a step given as a number is short for { size = number }
+        let size = std::mem::replace(entry, Value::Table(Table::new()));
+        entry.as_table_mut().map(|step| step.insert("size".to_owned(), size));
+    }
+    match entry.as_table_mut() {
+        Some(inner) => assign(inner, rest, value),
+        None => bail!("`{key}` is not a table"),
+    }
 }

@@ -14,17 +14,14 @@ use oneway::topology::{Subgraph, Weights};
 use toml::{Table, Value};
 
 use super::fields::{Fields, real};
-use super::set::set;
 
-/// An experiment file.
+/// An experiment without sweeps.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) problem: ProblemSpec,
     pub(crate) run: RunSpec,
     pub(crate) topologies: Vec<TopologySpec>,
     pub(crate) methods: Vec<MethodSpec>,
-    /// The tables as given, after `--set`: for `summary.json`.
-    pub(crate) settings: Table,
 }
 
 /// `[problem]`.
@@ -124,21 +121,9 @@ pub(crate) enum Scaling {
 }
 
 impl Spec {
-    /// Reads a file and applies `--set path=value` in order. Paths inside are relative to the file's folder.
-    pub(crate) fn read(file: &Path, overrides: &[String]) -> Result<Self> {
-        let parse = || {
-            let text = String::from_utf8(std::fs::read(file)?).context("an experiment is text in UTF-8")?;
-            Self::parse(&text, file.parent().unwrap_or(Path::new("")), overrides)
-        };
-        parse().with_context(|| file.display().to_string())
-    }
-
-    fn parse(text: &str, folder: &Path, overrides: &[String]) -> Result<Self> {
-        let mut settings: Table = text.parse()?;
-        for assignment in overrides {
-            set(&mut settings, assignment).with_context(|| format!("--set {assignment}"))?;
-        }
-        let mut top = Fields::new("the experiment", settings.clone());
+    /// Reads settings strictly; paths inside are relative to `folder`.
+    pub(crate) fn new(settings: Table, folder: &Path) -> Result<Self> {
+        let mut top = Fields::new("the experiment", settings);
         let [run, problem] = ["run", "problem"].map(|key| top.section(key));
         let run = RunSpec::read(run?)?;
         let problem = ProblemSpec::read(problem?, folder, run)?;
@@ -159,7 +144,7 @@ impl Spec {
                 bail!("{what} {}: the name \"{name}\" is taken already; give each its own `name`", i + 1);
             }
         }
-        Ok(Self { problem, run, topologies, methods, settings })
+        Ok(Self { problem, run, topologies, methods })
     }
 }
 

@@ -6,6 +6,9 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use oneway::metrics::Measurement;
 
+/// Its name in a results folder.
+pub(crate) const FILE: &str = "curves.csv";
+
 /// The columns of `curves.csv`.
 const COLUMNS: &str = "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,\
 tracking_error,momentum_error,conservation_error,test_accuracy,floats_sent";

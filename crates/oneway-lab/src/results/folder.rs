@@ -19,15 +19,25 @@ impl OutputFolder {
         Ok(Self(folder.to_owned()))
     }
 
-    /// Writes a file: first aside, then into its place, so that no reader ever sees half of it.
-    pub(crate) fn write(&self, name: &str, content: &str) -> Result<PathBuf> {
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// Writes a file in it.
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> Result<PathBuf> {
         let path = self.0.join(name);
-        let aside = self.0.join(format!(".{name}.part"));
-        let written = fs::write(&aside, content).and_then(|()| fs::rename(&aside, &path));
-        if written.is_err() {
-            fs::remove_file(&aside).ok();
-        }
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+        write_whole(&path, content)?;
         Ok(path)
     }
+}
+
+/// Writes a file: first aside, then into its place, so that no reader ever sees half of it.
+pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(format!(".{}.part", std::process::id()));
+    fs::write(&aside, content)
+        .and_then(|()| fs::rename(&aside, path))
+        .inspect_err(|_| drop(fs::remove_file(&aside)))
+        .with_context(|| format!("cannot write {}", path.display()))
 }

@@ -1,4 +1,46 @@
 //! Results: curves in memory and on disk, and the folder that they are kept in.
 
+pub(crate) mod cells;
 pub(crate) mod curves;
 pub(crate) mod folder;
+pub(crate) mod manifest;
+pub(crate) mod table;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use sha2::{Digest, Sha256};
+
+use crate::experiment::plan::Plan;
+use crate::runner::Ran;
+use curves::Curve;
+use folder::OutputFolder;
+use manifest::Manifest;
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(content: impl AsRef<[u8]>) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The curves of what ran.
+pub(crate) fn curves_of(ran: &[Ran<'_>]) -> Vec<Curve> {
+    let curve = |ran: &Ran<'_>| Curve {
+        topology: ran.cell.entry.topology_name.clone(),
+        method: ran.cell.entry.method_name.clone(),
+        repetition: ran.cell.repetition,
+        points: ran.result.points.clone(),
+    };
+    ran.iter().map(curve).collect()
+}
+
+/// Writes `curves.csv` and `summary.json`; returns where.
+pub(crate) fn save(
+    folder: &OutputFolder,
+    plan: &Plan,
+    cells_planned: usize,
+    ran: &[Ran<'_>],
+) -> Result<Vec<PathBuf>> {
+    let csv = curves::to_csv(&curves_of(ran));
+    let manifest = Manifest::new(plan, cells_planned, ran, sha256(&csv));
+    Ok(vec![folder.write(curves::FILE, csv)?, folder.write(Manifest::FILE, manifest.to_json()?)?])
+}

@@ -107,7 +107,11 @@ pub struct Results {
 
 impl Results {
     pub fn read(folder: &Path) -> Self {
-        assert_eq!(names_in(folder), ["curves.csv", "summary.json"], "nothing half-written stays behind");
+        assert_eq!(
+            names_in(folder),
+            ["cells", "curves.csv", "summary.json"],
+            "nothing half-written stays behind"
+        );
         let summary = fs::read_to_string(folder.join("summary.json")).unwrap();
         Self {
             csv: fs::read_to_string(folder.join("curves.csv")).unwrap(),

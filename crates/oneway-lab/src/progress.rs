@@ -1,0 +1,72 @@
+//! Progress on a terminal: a bar for each running cell, and one for all. Nothing when piped.
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use crate::experiment::plan::Cell;
+
+/// The bars of a run.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bars: MultiProgress,
+    total: ProgressBar,
+}
+
+/// The bar of one cell; gone with it.
+#[derive(Debug)]
+pub(crate) struct CellBar {
+    own: ProgressBar,
+    total: ProgressBar,
+    /// Rounds that count towards the total when the cell ends, done or not.
+    rounds: u64,
+    reached: u64,
+}
+
+impl Progress {
+    /// Bars for so many rounds in all.
+    pub(crate) fn new(rounds: u64) -> Self {
+        let bars = MultiProgress::new(); // on standard error, if that is a terminal
+        let total = bars.add(ProgressBar::new(rounds));
+        total.set_style(style("{wide_bar} {percent:>3}%  {human_pos}/{human_len} rounds  {eta} left"));
+        Self { bars, total }
+    }
+
+    /// Counts a cell that need not run.
+    pub(crate) fn skip(&self, rounds: u64) {
+        self.total.inc(rounds);
+    }
+
+    /// A bar for a cell that begins.
+    pub(crate) fn cell(&self, cell: &Cell<'_>) -> CellBar {
+        let rounds = cell.entry.run.iterations;
+        let own = self.bars.insert_before(&self.total, ProgressBar::new(rounds));
+        own.set_style(style("{msg:40!} {bar:20} {percent:>3}%  {eta} left"));
+        own.set_message(cell.to_string());
+        CellBar { own, total: self.total.clone(), rounds, reached: 0 }
+    }
+}
+
+impl CellBar {
+    /// Round `k` is done.
+    pub(crate) fn reach(&mut self, k: u64) {
+        self.own.set_position(k);
+        self.total.inc(k - self.reached);
+        self.reached = k;
+    }
+}
+
+impl Drop for CellBar {
+    fn drop(&mut self) {
+        self.total.inc(self.rounds - self.reached); // rounds that a diverged cell does not do
+        self.own.finish_and_clear();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.total.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

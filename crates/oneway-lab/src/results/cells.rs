@@ -1,0 +1,152 @@
+//! Finished runs, kept by content: a file for each, named by the hash of all that its result depends on.
+//!
+//! A run that was interrupted goes on where it was, and a run with one setting changed computes only what changed. An
+//! entry carries its own checksum; one that is damaged is computed again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use oneway::metrics::Measurement;
+use serde::{Deserialize, Serialize};
+
+use super::curves::{point_from_csv, point_to_csv};
+use super::folder::write_whole;
+use super::sha256;
+
+/// A run that came to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CellResult {
+    pub(crate) end: End,
+    pub(crate) points: Vec<Measurement>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct End {
+    pub(crate) status: CellStatus,
+    /// Rounds done.
+    pub(crate) rounds: u64,
+    pub(crate) state_hash: String,
+    /// Time in rounds, and in measuring.
+    pub(crate) seconds_stepping: f64,
+    pub(crate) seconds_observing: f64,
+}
+
+/// [`oneway::simulator::Status`], in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CellStatus {
+    Completed,
+    Diverged,
+    Stopped,
+}
+
+/// The first line of an entry.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    key: String,
+    sha256: String,
+    end: End,
+}
+
+/// A folder of finished runs.
+#[derive(Debug)]
+pub(crate) struct CellStore(PathBuf);
+
+impl CellStore {
+    /// The store of an output folder.
+    pub(crate) fn of(folder: &Path) -> Self {
+        Self(folder.join("cells"))
+    }
+
+    /// Keeps a result.
+    pub(crate) fn put(&self, key: &str, result: &CellResult) -> Result<()> {
+        let body = body(&result.points);
+        let head = Head { key: key.to_owned(), sha256: sha256(&body), end: result.end.clone() };
+        fs::create_dir_all(&self.0).with_context(|| format!("cannot write to {}", self.0.display()))?;
+        write_whole(&self.path(key), &format!("{}\n{body}", serde_json::to_string(&head)?))
+    }
+
+    /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for dead.
+    pub(crate) fn get(&self, key: &str) -> Option<CellResult> {
+        let path = self.path(key);
+        let text = fs::read(&path).ok()?;
+        let result = String::from_utf8(text).ok().and_then(|text| read(key, &text));
+        if result.is_none() {
+            eprintln!("oneway: {} is damaged: computing it again", path.display());
+        }
+        result
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.0.join(format!("{key}.cell"))
+    }
+}
+
+/// The lines of a curve, without names.
+pub(crate) fn body(points: &[Measurement]) -> String {
+    points.iter().map(|point| point_to_csv(point) + "\n").collect()
+}
+
+fn read(key: &str, text: &str) -> Option<CellResult> {
+    let (head, body) = text.split_once('\n')?;
+    let head: Head = serde_json::from_str(head).ok()?;
+    let whole = head.key == key && head.sha256 == sha256(body);
+    let points = body.lines().map(point_from_csv).collect::<Option<Vec<_>>>()?;
+    whole.then_some(CellResult { end: head.end, points })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result() -> CellResult {
+        let point = |iteration| Measurement {
+            iteration,
+            loss: 0.1 + 0.2,
+            grad_norm_sq: 1e-9,
+            consensus_error: 0.0,
+            tracking_error: None,
+            momentum_error: None,
+            conservation_error: Some(1e-17),
+            test_accuracy: Some(0.84),
+            floats_sent: Some(12),
+        };
+        let end = End {
+            status: CellStatus::Diverged,
+            rounds: 20,
+            state_hash: "ab".repeat(32),
+            seconds_stepping: 0.1,
+            seconds_observing: 0.2,
+        };
+        CellResult { end, points: vec![point(0), point(10)] }
+    }
+
+    #[test]
+    fn a_result_comes_back_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = CellStore::of(folder.path());
+        assert_eq!(store.get("k"), None);
+        store.put("k", &result()).unwrap();
+        assert_eq!(store.get("k"), Some(result()));
+    }
+
+    #[test]
+    fn damage_anywhere_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = CellStore::of(folder.path());
+        store.put("k", &result()).unwrap();
+        let whole = fs::read(store.path("k")).unwrap();
+        for cut in [0, 1, whole.len() / 2, whole.len() - 1] {
+            fs::write(store.path("k"), &whole[..cut]).unwrap();
+            assert_eq!(store.get("k"), None, "cut to {cut} bytes");
+        }
+        // a digit of the curve changed: still readable, no longer what was computed
+        let text = String::from_utf8(whole).unwrap().replace("0.84", "0.94");
+        fs::write(store.path("k"), text).unwrap();
+        assert_eq!(store.get("k"), None);
+        fs::write(store.path("k"), [0xff, 0xfe, 0x00]).unwrap();
+        assert_eq!(store.get("k"), None);
+    }
+}

@@ -1,0 +1,123 @@
+//! `summary.json`: what was run, on what, and what came out: enough to run it again and compare.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use super::cells::{CellStatus, End, body};
+use super::sha256;
+use crate::experiment::plan::{Entry, Plan};
+use crate::runner::Ran;
+
+/// The manifest of a results folder.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    /// Version of the program.
+    pub(crate) oneway: String,
+    /// The experiment's settings, after `--set`.
+    pub(crate) settings: toml::Table,
+    /// The folder that paths in the settings are relative to, as it was given.
+    pub(crate) folder: String,
+    pub(crate) entries: Vec<EntryRecord>,
+    pub(crate) cells_planned: usize,
+    /// Completed or diverged: not stopped on the way.
+    pub(crate) cells_complete: usize,
+    pub(crate) cells: Vec<CellRecord>,
+    /// SHA-256 of `curves.csv`.
+    pub(crate) curves_sha256: String,
+}
+
+/// A method on a topology: what it was given.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct EntryRecord {
+    pub(crate) topology: String,
+    pub(crate) method: String,
+    /// `full`, `trees`, `lazy-trees` or `complete`.
+    pub(crate) graph: String,
+    /// Hash of the problem: its data and how they are split.
+    pub(crate) problem_sha256: String,
+    /// Hashes of the mixing matrices of the whole period, as links and weights.
+    pub(crate) pull_sha256: String,
+    pub(crate) push_sha256: String,
+    /// The step sizes of the file were divided by this.
+    pub(crate) step_divided_by: f64,
+}
+
+impl EntryRecord {
+    /// What is known of an entry before it runs.
+    pub(crate) fn new(entry: &Entry) -> Self {
+        let [pull_sha256, push_sha256] = entry.mixing_sha256();
+        Self {
+            topology: entry.topology_name.clone(),
+            method: entry.method_name.clone(),
+            graph: entry.graph.to_owned(),
+            problem_sha256: entry.problem.sha256.clone(),
+            pull_sha256,
+            push_sha256,
+            step_divided_by: entry.divided_by,
+        }
+    }
+}
+
+impl CellRecord {
+    /// What came of a cell.
+    pub(crate) fn new(ran: &Ran<'_>) -> Self {
+        Self {
+            topology: ran.cell.entry.topology_name.clone(),
+            method: ran.cell.entry.method_name.clone(),
+            repetition: ran.cell.repetition,
+            seed: ran.cell.seed,
+            key: ran.cell.key.clone(),
+            end: ran.result.end.clone(),
+            curve_sha256: sha256(body(&ran.result.points)),
+        }
+    }
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CellRecord {
+    pub(crate) topology: String,
+    pub(crate) method: String,
+    pub(crate) repetition: u64,
+    pub(crate) seed: u64,
+    /// Hash of all that the result depends on.
+    pub(crate) key: String,
+    #[serde(flatten)]
+    pub(crate) end: End,
+    /// SHA-256 of its lines of `curves.csv`, without names.
+    pub(crate) curve_sha256: String,
+}
+
+impl Manifest {
+    /// What to keep of a run.
+    pub(crate) fn new(plan: &Plan, cells_planned: usize, ran: &[Ran<'_>], curves_sha256: String) -> Self {
+        Self {
+            oneway: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: plan.settings.clone(),
+            folder: plan.folder.display().to_string(),
+            entries: plan.entries.iter().map(EntryRecord::new).collect(),
+            cells_planned,
+            cells_complete: ran.iter().filter(|ran| ran.result.end.status != CellStatus::Stopped).count(),
+            cells: ran.iter().map(CellRecord::new).collect(),
+            curves_sha256,
+        }
+    }
+
+    /// Its name in a results folder.
+    pub(crate) const FILE: &str = "summary.json";
+
+    /// As JSON.
+    pub(crate) fn to_json(&self) -> Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+
+    /// Reads the manifest of a results folder.
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(Self::FILE);
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        serde_json::from_str(&text)
+            .with_context(|| format!("{} is not a summary that oneway wrote", path.display()))
+    }
+}

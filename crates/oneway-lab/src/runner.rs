@@ -1,0 +1,156 @@
+//! Runs cells: side by side over the cores, each once however many share it, kept as soon as they are finished.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use oneway::metrics::{self, Measurement};
+use oneway::observe::{Observer, View};
+use oneway::simulator::{Simulator, Status, worth_threads};
+use rayon::prelude::*;
+
+use crate::experiment::plan::Cell;
+use crate::experiment::spec::RunSpec;
+use crate::progress::{CellBar, Progress};
+use crate::results::cells::{CellResult, CellStatus, CellStore, End};
+
+/// A cell and what came of it.
+#[derive(Debug)]
+pub(crate) struct Ran<'a> {
+    pub(crate) cell: Cell<'a>,
+    pub(crate) result: CellResult,
+}
+
+/// How to run.
+#[derive(Debug)]
+pub(crate) struct Runner {
+    pool: rayon::ThreadPool,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Runner {
+    /// A runner on so many threads (`None`: one for each core) that Ctrl-C stops: once to finish tidily, twice at once.
+    pub(crate) fn new(threads: Option<u16>) -> Result<Self> {
+        let threads = threads.map_or(0, usize::from);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupted);
+        ctrlc::set_handler(move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        })
+        .context("cannot listen for Ctrl-C")?;
+        Ok(Self { pool, interrupted })
+    }
+
+    /// Whether the user has asked to stop.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Does `work` on this runner's threads.
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+
+    /// Runs cells and returns them in their order. What the store has is not computed again, unless it must be `fresh`;
+    /// what is finished is kept in it at once. After an interruption cells that never began are missing.
+    pub(crate) fn run<'a, 'c>(
+        &self,
+        cells: &'c [Cell<'a>],
+        store: &CellStore,
+        fresh: bool,
+    ) -> Result<Vec<Ran<'a>>> {
+        let mut first_with_key = HashMap::new();
+        for cell in cells {
+            first_with_key.entry(&*cell.key).or_insert(cell);
+        }
+        // in the order of the file, so that an interruption leaves its first cells
+        let jobs: Vec<&'c Cell<'a>> =
+            cells.iter().filter(|cell| std::ptr::eq(first_with_key[&*cell.key], *cell)).collect();
+        let progress = Progress::new(jobs.iter().map(|cell| cell.entry.run.iterations).sum());
+        let run = |&cell: &&'c Cell<'a>| {
+            let kept = if fresh { None } else { store.get(&cell.key) };
+            let result = match kept {
+                Some(kept) => {
+                    progress.skip(cell.entry.run.iterations);
+                    kept
+                }
+                None if self.is_interrupted() => return Ok(None),
+                None => {
+                    let result = self.compute(cell, progress.cell(cell))?;
+                    if result.end.status != CellStatus::Stopped {
+                        store.put(&cell.key, &result)?;
+                    }
+                    result
+                }
+            };
+            Ok(Some((cell.key.as_str(), result)))
+        };
+        let large = |cell: &&Cell<'a>| {
+            let problem = &cell.entry.problem.problem;
+            worth_threads(problem.agents(), problem.dim())
+        };
+        // small cells side by side, each on one thread; large ones in turn, each on all threads
+        let results: Result<Vec<_>> = match jobs.iter().any(large) {
+            true => self.pool.install(|| jobs.iter().map(run).collect()),
+            false => self.pool.install(|| jobs.par_iter().map(run).collect()),
+        };
+        let results: HashMap<&str, CellResult> = results?.into_iter().flatten().collect();
+        let ran = cells.iter().filter_map(|cell| {
+            let result = results.get(&*cell.key)?.clone();
+            Some(Ran { cell: cell.clone(), result })
+        });
+        Ok(ran.collect())
+    }
+
+    fn compute(&self, cell: &Cell<'_>, bar: CellBar) -> Result<CellResult> {
+        let run = cell.entry.run;
+        let mut recorder = Recorder { run, points: vec![], bar, interrupted: &self.interrupted };
+        let mut simulator = Simulator::new(cell.setup())?;
+        let outcome = simulator.run(run.iterations, look_every(run.record_every), &mut recorder)?;
+        let (status, rounds) = match outcome.status {
+            Status::Completed => (CellStatus::Completed, run.iterations),
+            Status::Diverged { round } => (CellStatus::Diverged, round),
+            Status::Stopped { round } => (CellStatus::Stopped, round),
+        };
+        let end = End {
+            status,
+            rounds,
+            state_hash: simulator.state_hash(),
+            seconds_stepping: outcome.stepping.as_secs_f64(),
+            seconds_observing: outcome.observing.as_secs_f64(),
+        };
+        Ok(CellResult { end, points: recorder.points })
+    }
+}
+
+/// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait for long.
+fn look_every(record_every: u64) -> u64 {
+    const SOON: u64 = 100;
+    (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)
+}
+
+/// Measures what is to be recorded, moves the bar, and stops when the user asks to.
+struct Recorder<'a> {
+    run: RunSpec,
+    points: Vec<Measurement>,
+    bar: CellBar,
+    interrupted: &'a AtomicBool,
+}
+
+impl Observer for Recorder<'_> {
+    fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
+        if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
+            self.points.push(metrics::measure(view)?);
+        }
+        self.bar.reach(view.k);
+        Ok(match self.interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+}
