@@ -16,6 +16,12 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Run an experiment file; writes curves.csv and summary.json
     Run(RunArgs),
+    /// Find a good step size and momentum for each method on each topology of an experiment
+    Tune(TuneArgs),
+    /// Run a results folder again and compare every bit with what it claims
+    Verify(VerifyArgs),
+    /// Put two results folders side by side
+    Compare(CompareArgs),
     /// List the methods, with their rules and parameters
     Methods(ListArgs),
     /// List the topologies, with their parameters
@@ -45,6 +51,61 @@ pub(crate) struct RunArgs {
     /// Change a setting: run.iterations=100, method.SMTPP.step.size=0.2; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TuneArgs {
+    /// The experiment, a TOML file
+    pub(crate) file: PathBuf,
+    /// Folder for the results [default: out/, the file's name, tune/]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// What to make small
+    #[arg(long, value_enum, default_value_t = Criterion::Loss)]
+    pub(crate) by: Criterion,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Change a setting, as for `run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Criterion {
+    /// F(x̄)
+    Loss,
+    /// ‖∇F(x̄)‖²
+    Gradient,
+}
+
+impl std::fmt::Display for Criterion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Criterion::Loss => "loss",
+            Criterion::Gradient => "gradient",
+        })
+    }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// The results folder
+    pub(crate) dir: PathBuf,
+    /// Folder that paths in its settings are relative to [default: the one it was run with]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Threads to use
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// One results folder
+    pub(crate) left: PathBuf,
+    /// Another
+    pub(crate) right: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

@@ -18,6 +18,9 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Run(run) => commands::run::run(&run),
+        Command::Tune(tune) => commands::tune::tune(&tune),
+        Command::Verify(verify) => commands::verify::verify(&verify),
+        Command::Compare(compare) => commands::compare::compare(&compare),
         Command::Methods(list) => commands::list::methods(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),

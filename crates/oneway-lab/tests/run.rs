@@ -198,7 +198,7 @@ fn divergence_is_a_status_with_a_finite_curve_so_far() {
         let rows = results.rows();
         assert!(!rows.is_empty() && rows.iter().all(|row| row[3].parse::<u64>().unwrap() < rounds));
         let finite = |cell: &&str| cell.is_empty() || cell.parse::<f64>().unwrap().is_finite();
-        assert!(rows.iter().all(|row| row[4..].iter().all(|cell| finite(cell))), "{}", results.csv);
+        assert!(rows.iter().all(|row| row[4..].iter().all(finite)), "{}", results.csv);
     }
 }
 

@@ -59,9 +59,9 @@ impl Schedule {
         Self::new(size, Shape::Constant, 0)
     }
 
-    /// The same schedule with every step multiplied by `factor` > 0 (1/c_π, for effective steps).
-    pub fn scaled(self, factor: f64) -> Result<Self> {
-        Self::new(self.size * factor, self.shape, self.warmup)
+    /// The same schedule with every step divided by `divisor` > 0 (by c_π, for effective steps).
+    pub fn divided_by(self, divisor: f64) -> Result<Self> {
+        Self::new(self.size / divisor, self.shape, self.warmup)
     }
 
     /// η_k. `cos` and powers come from `libm`, so that every machine has the same bits.

@@ -1,8 +1,11 @@
 //! The commands, a file each.
 
+pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod list;
 pub(crate) mod run;
+pub(crate) mod tune;
+pub(crate) mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ mod fields;
 mod links;
 pub(crate) mod plan;
 pub(crate) mod problem;
-mod set;
+pub(crate) mod set;
 pub(crate) mod spec;
 mod sweep;
 

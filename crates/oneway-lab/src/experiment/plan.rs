@@ -125,7 +125,7 @@ impl Entry {
             (Scaling::Effective, Network::PushPull) => topology.c_π()?,
             _ => 1.0,
         };
-        let schedule = schedule.scaled(1.0 / divided_by)?;
+        let schedule = schedule.divided_by(divided_by)?;
         Ok(Self {
             topology_name: topology_spec.name.clone(),
             method_name: spec.name.clone(),

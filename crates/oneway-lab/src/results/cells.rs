@@ -60,6 +60,11 @@ impl CellStore {
         Self(folder.join("cells"))
     }
 
+    /// A store that is gone with the guard it comes in, for runs whose results must not be kept.
+    pub(crate) fn scratch() -> Result<Scratch> {
+        Ok(Scratch(tempfile::tempdir().context("cannot make a temporary folder")?))
+    }
+
     /// Keeps a result.
     pub(crate) fn put(&self, key: &str, result: &CellResult) -> Result<()> {
         let body = body(&result.points);
@@ -81,6 +86,17 @@ impl CellStore {
 
     fn path(&self, key: &str) -> PathBuf {
         self.0.join(format!("{key}.cell"))
+    }
+}
+
+/// A temporary folder for a store.
+#[derive(Debug)]
+pub(crate) struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    /// The store in it.
+    pub(crate) fn store(&self) -> CellStore {
+        CellStore::of(self.0.path())
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cells::{CellStatus, End, body};
 use super::sha256;
-use crate::experiment::plan::{Entry, Plan};
+use crate::experiment::plan::{Cell, Entry, Plan};
 use crate::runner::Ran;
 
 /// The manifest of a results folder.
@@ -61,6 +61,12 @@ impl EntryRecord {
 }
 
 impl CellRecord {
+    /// Whether it speaks of this cell.
+    pub(crate) fn is_of(&self, cell: &Cell<'_>) -> bool {
+        (&*self.topology, &*self.method, self.repetition)
+            == (&*cell.entry.topology_name, &*cell.entry.method_name, cell.repetition)
+    }
+
     /// What came of a cell.
     pub(crate) fn new(ran: &Ran<'_>) -> Self {
         Self {

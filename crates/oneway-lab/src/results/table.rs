@@ -36,7 +36,7 @@ pub(crate) fn of(entries: &[Entry], ran: &[Ran<'_>]) -> Table {
 }
 
 /// So many digits after the point; what would be too long for that, or is not there, otherwise.
-fn fixed(value: Option<f64>, digits: usize) -> String {
+pub(crate) fn fixed(value: Option<f64>, digits: usize) -> String {
     match value {
         Some(large) if large.abs() >= 1e6 => scientific(value),
         Some(value) => format!("{value:.digits$}"),
@@ -44,7 +44,8 @@ fn fixed(value: Option<f64>, digits: usize) -> String {
     }
 }
 
-fn scientific(value: Option<f64>) -> String {
+/// Three digits and an exponent.
+pub(crate) fn scientific(value: Option<f64>) -> String {
     value.map_or("–".to_owned(), |value| format!("{value:.2e}"))
 }
 

@@ -1,0 +1,256 @@
+//! What makes experiments worth keeping: sweeps, finished cells that are not computed again, runs that go on after an
+//! interruption, folders that prove themselves, comparisons and tuning.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use common::{EXPERIMENT, Lab, Results, changed, stderr, stdout};
+
+/// Every kept cell with the time it was written.
+fn cells(lab: &Lab, folder: &str) -> BTreeMap<String, SystemTime> {
+    let entries = fs::read_dir(lab.path(folder).join("cells")).unwrap().map(Result::unwrap);
+    entries
+        .map(|entry| {
+            (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().modified().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn a_sweep_runs_every_combination_under_its_own_name() {
+    let lab = Lab::new();
+    let sweep =
+        "\n[sweep]\nmethod.SMTPP.step.size = [0.1, 0.2]\nproblem.partition = [\"even\", \"by-label\"]\n";
+    let results = lab.results(&format!("{EXPERIMENT}{sweep}"), &["--set", "run.repetitions=1"]);
+    let name = |cell: &serde_json::Value| {
+        format!("{} / {}", cell["topology"].as_str().unwrap(), cell["method"].as_str().unwrap())
+    };
+    let names: Vec<String> = results.cells().iter().map(name).collect();
+    assert_eq!(
+        names,
+        [
+            "loop [problem.partition=even] / SMTPP [step.size=0.1]",
+            "loop [problem.partition=even] / SMTPP [step.size=0.2]",
+            "loop [problem.partition=by-label] / SMTPP [step.size=0.1]",
+            "loop [problem.partition=by-label] / SMTPP [step.size=0.2]",
+        ]
+    );
+    // a cell of a sweep is what it would be alone
+    let alone =
+        lab.results(EXPERIMENT, &["--set", "run.repetitions=1", "--set", "method.SMTPP.step.size=0.2"]);
+    assert_eq!(alone.hashes()[0], results.hashes()[1]);
+}
+
+#[test]
+fn what_is_finished_is_not_computed_again_unless_asked() {
+    let lab = Lab::new();
+    let first = lab.results(EXPERIMENT, &[]);
+    let kept = cells(&lab, "results");
+    assert_eq!(kept.len(), 2);
+    let again = lab.results(EXPERIMENT, &[]);
+    assert_eq!(again.csv, first.csv);
+    assert_eq!(cells(&lab, "results"), kept, "nothing was written anew");
+
+    // one more method: only its cells are new
+    let more = format!("{EXPERIMENT}[[method]]\nkind = \"csgdm\"\nstep = 0.1\n");
+    lab.results(&more, &[]);
+    let now = cells(&lab, "results");
+    assert_eq!(now.len(), 4);
+    assert!(kept.iter().all(|(name, time)| now[name] == *time));
+
+    assert_eq!(lab.results(EXPERIMENT, &["--fresh"]).csv, first.csv);
+    let fresh = cells(&lab, "results");
+    assert!(kept.iter().all(|(name, time)| fresh[name] > *time), "--fresh computes all again");
+}
+
+#[test]
+fn cells_that_are_the_same_run_once() {
+    let lab = Lab::new();
+    // a centralised method does not see the topology
+    let two =
+        changed(EXPERIMENT, "[[topology]]", "[[topology]]\nname = \"star\"\nkind = \"star\"\n[[topology]]");
+    let central = changed(&two, "kind = \"smtpp\"\nmomentum = 0.1\ngraph = \"full\"", "kind = \"csgdm\"");
+    let results = lab.results(&central, &[]);
+    assert_eq!(results.cells().len(), 4);
+    assert_eq!(cells(&lab, "results").len(), 2);
+}
+
+#[test]
+fn a_damaged_cell_is_noticed_and_computed_again() {
+    let lab = Lab::new();
+    let first = lab.results(EXPERIMENT, &[]);
+    let name = cells(&lab, "results").into_keys().next().unwrap();
+    let path = lab.path("results").join("cells").join(name);
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, whole.replacen("0.6", "0.7", 1)).unwrap();
+    let output = lab.run(EXPERIMENT, &[]);
+    assert!(output.status.success());
+    assert!(stderr(&output).contains(".cell is damaged: computing it again"), "{}", stderr(&output));
+    assert_eq!(Results::read(&lab.path("results")).csv, first.csv);
+    // the file is whole again but for the timings in its first line
+    let curve = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(curve(&fs::read_to_string(&path).unwrap()), curve(&whole));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupted_run_goes_on_to_the_same_bytes() {
+    let lab = Lab::new();
+    let text =
+        changed(EXPERIMENT, "iterations = 25\nrepetitions = 2", "iterations = 20000\nrepetitions = 40");
+    let text = changed(&text, "record_every = 10", "record_every = 20");
+    let undisturbed = lab.results(&text, &["--out", "results"]);
+    fs::rename(lab.path("results"), lab.path("undisturbed")).unwrap();
+
+    lab.write("experiment.toml", &text);
+    let mut interruptions = 0;
+    loop {
+        let mut command = lab.command(&["run", "experiment.toml", "--out", "results"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let wait = Duration::from_millis(60 + 40 * interruptions);
+        let started = Instant::now();
+        while started.elapsed() < wait && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        // every other time without any warning
+        let signal = if interruptions % 2 == 0 { "-INT" } else { "-KILL" };
+        let _ = Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status();
+        let before = lab.path("results/cells").exists().then(|| cells(&lab, "results")).unwrap_or_default();
+        if child.wait().unwrap().success() {
+            break;
+        }
+        interruptions += 1;
+        let after = lab.path("results/cells").exists().then(|| cells(&lab, "results")).unwrap_or_default();
+        let lost =
+            before.keys().filter(|name| name.ends_with(".cell")).find(|name| !after.contains_key(*name));
+        assert_eq!(lost, None, "a finished cell was lost");
+        assert!(interruptions < 200, "no progress");
+    }
+    assert!(interruptions > 0, "nothing was interrupted: the test shows nothing");
+    let resumed = fs::read_to_string(lab.path("results/curves.csv")).unwrap();
+    assert!(resumed == undisturbed.csv, "after {interruptions} interruptions the curves differ");
+}
+
+#[test]
+fn a_results_folder_proves_itself() {
+    let lab = Lab::new();
+    lab.results(EXPERIMENT, &[]);
+    let verified = lab.oneway(&["verify", "results"]);
+    assert!(verified.status.success(), "{}{}", stdout(&verified), stderr(&verified));
+    assert_eq!(stdout(&verified), "results: 2 cells run again, all bits agree\n");
+
+    // a digit of the curves, by hand
+    let csv = fs::read_to_string(lab.path("results/curves.csv")).unwrap();
+    lab.write("results/curves.csv", csv.replacen("0.6", "0.5", 1));
+    let tampered = lab.oneway(&["verify", "results"]);
+    assert_eq!(tampered.status.code(), Some(1));
+    assert!(stdout(&tampered).contains("curves.csv: changed since it was written"), "{}", stdout(&tampered));
+    lab.write("results/curves.csv", csv);
+
+    // the claimed result, by hand
+    let summary = fs::read_to_string(lab.path("results/summary.json")).unwrap();
+    let hash = serde_json::from_str::<serde_json::Value>(&summary).unwrap()["cells"][1]["state_hash"].clone();
+    lab.write("results/summary.json", summary.replace(hash.as_str().unwrap(), &"0".repeat(64)));
+    let forged = lab.oneway(&["verify", "results"]);
+    assert_eq!(forged.status.code(), Some(1));
+    assert!(stdout(&forged).contains("loop · SMTPP · 2: another final state"), "{}", stdout(&forged));
+    lab.write("results/summary.json", &summary);
+
+    // the data
+    lab.write("rows.txt", common::ROWS.replacen("3:0.5", "3:0.6", 1));
+    let other_data = lab.oneway(&["verify", "results"]);
+    assert_eq!(other_data.status.code(), Some(1));
+    assert!(
+        stdout(&other_data).contains("the problem or its data is not what it was"),
+        "{}",
+        stdout(&other_data)
+    );
+}
+
+#[test]
+fn folders_that_are_not_results_are_refused() {
+    let lab = Lab::new();
+    fs::create_dir(lab.path("empty")).unwrap();
+    lab.write("half.json", "{");
+    fs::create_dir(lab.path("broken")).unwrap();
+    lab.write("broken/summary.json", "{\"oneway\": 3}");
+    lab.write("broken/curves.csv", "a,b\n");
+    for (arguments, words) in [
+        (&["verify", "nowhere"][..], "summary.json"),
+        (&["verify", "empty"], "summary.json"),
+        (&["verify", "broken"], "is not a summary that oneway wrote"),
+        (&["compare", "nowhere", "empty"], "nowhere is not a results folder"),
+        (&["compare", "empty", "empty"], "a results folder has a curves.csv"),
+        (&["compare", "broken", "broken"], "not the header of curves.csv"),
+    ] {
+        let output = lab.oneway(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn folders_are_compared_by_method() {
+    let lab = Lab::new();
+    lab.results(EXPERIMENT, &[]);
+    fs::rename(lab.path("results"), lab.path("a")).unwrap();
+    let more = format!("{EXPERIMENT}[[method]]\nkind = \"csgdm\"\nstep = 0.1\n");
+    lab.results(&more, &[]);
+    let table = stdout(&lab.oneway(&["compare", "a", "results"]));
+    assert!(table.lines().any(|line| line.contains("SMTPP") && line.contains("same bits")), "{table}");
+    assert!(table.lines().any(|line| line.contains("csgdm") && line.contains("second only")), "{table}");
+    lab.results(EXPERIMENT, &["--set", "run.seed=2"]);
+    let table = stdout(&lab.oneway(&["compare", "a", "results"]));
+    assert!(table.lines().any(|line| line.contains("SMTPP") && line.contains("differ")), "{table}");
+}
+
+#[test]
+fn tuning_finds_the_best_step_of_a_quadratic_and_writes_an_experiment_that_runs() {
+    let lab = Lab::new();
+    let text = r#"
+        [problem]
+        kind = "quadratic"
+        dim = 3
+        [run]
+        agents = 5
+        iterations = 90
+        repetitions = 1
+        record_every = 90
+        [[topology]]
+        kind = "complete"
+        [[method]]
+        name = "GD"
+        kind = "csgdm"
+        step = 0.1
+        [[method]]
+        kind = "push-pull"
+        step = 0.1
+    "#;
+    lab.write("experiment.toml", text);
+    let output = lab.oneway(&["tune", "experiment.toml", "--by", "gradient", "--out", "tuned"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let trials: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(lab.path("tuned/trials.json")).unwrap()).unwrap();
+    let of = |method: &str, iterations: u64| {
+        let trials = trials.as_array().unwrap().iter();
+        trials.filter(|t| t["method"] == method && t["iterations"] == iterations).count()
+    };
+    for method in ["GD", "push-pull"] {
+        assert_eq!(
+            [10, 30, 90].map(|iterations| of(method, iterations)),
+            [27, 9, 3],
+            "{method}: the same budget"
+        );
+    }
+    // curvature 1 on the complete graph: Push-Pull converges in one step of size 1, and diverges from 2 on
+    let tuned: toml::Table = fs::read_to_string(lab.path("tuned/tuned-1.toml")).unwrap().parse().unwrap();
+    let step = tuned["method"][1]["step"]["size"].as_float().unwrap();
+    assert!((0.7..1.3).contains(&step), "{step}");
+    let run = lab.oneway(&["run", "tuned/tuned-1.toml", "--out", "again"]);
+    assert!(run.status.success(), "{}", stderr(&run));
+}
