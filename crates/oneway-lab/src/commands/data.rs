@@ -8,7 +8,7 @@ use anyhow::Result;
 use oneway::data::{Dataset, a9a, libsvm};
 
 use crate::args::{DataArgs, DataCommand, Embedded, SplitArg};
-use crate::experiment::spec::DatasetSpec;
+use crate::experiment::problem::DatasetSpec;
 
 /// Runs the command.
 pub(crate) fn data(args: &DataArgs) -> Result<ExitCode> {

@@ -3,17 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use oneway::data::a9a::{FEATURES, Split};
 use oneway::graph::MAX_AGENTS;
 use oneway::graph::families::{self, Family};
 use oneway::methods::{self, Kind};
 use oneway::parameters::Parameters;
-use oneway::partition::Partition;
-use oneway::problems::{Batch, QuadraticShape};
 use oneway::topology::{Subgraph, Weights};
 use toml::{Table, Value};
 
 use super::fields::{Fields, real};
+use super::problem::ProblemSpec;
 
 /// An experiment without sweeps.
 #[derive(Debug)]
@@ -22,31 +20,6 @@ pub(crate) struct Spec {
     pub(crate) run: RunSpec,
     pub(crate) topologies: Vec<TopologySpec>,
     pub(crate) methods: Vec<MethodSpec>,
-}
-
-/// `[problem]`.
-#[derive(Debug)]
-pub(crate) enum ProblemSpec {
-    /// Non-convex logistic regression.
-    Logistic {
-        dataset: DatasetSpec,
-        test: Option<DatasetSpec>,
-        alpha: f64,
-        partition: Partition,
-        batch: Batch,
-        seed: u64,
-    },
-    /// Quadratics with a known minimiser.
-    Quadratic { shape: QuadraticShape, seed: u64 },
-}
-
-/// Where rows come from.
-#[derive(Debug, Clone)]
-pub(crate) enum DatasetSpec {
-    /// A split of the embedded a9a.
-    A9a(Split),
-    /// A LIBSVM file.
-    File { path: PathBuf, features: Option<usize> },
 }
 
 /// `[run]`.
@@ -172,105 +145,6 @@ impl RunSpec {
         }
         fields.finish()?;
         Ok(spec)
-    }
-}
-
-impl ProblemSpec {
-    fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
-        let kinds = [("logistic", true), ("quadratic", false)];
-        let kind = fields.choice("kind", &kinds)?;
-        let seed = fields.count("seed")?.unwrap_or(run.seed);
-        let spec = if fields.required("kind", kind)? {
-            let (dataset, test) = (fields.string("dataset")?, fields.string("test")?);
-            let features = dimension(&mut fields, "features", run.agents)?;
-            let alpha = fields.real("alpha")?.unwrap_or(0.01);
-            let (partition, batch) = (partition(&mut fields)?, batch(&mut fields)?);
-            let dataset = fields.required("dataset", dataset)?;
-            let read = |name: String, split| DatasetSpec::new(&name, folder, features, split);
-            ProblemSpec::Logistic {
-                dataset: read(dataset, Split::Train)?,
-                test: test.map(|test| read(test, Split::Test)).transpose()?,
-                alpha,
-                partition,
-                batch,
-                seed,
-            }
-        } else {
-            let dim = dimension(&mut fields, "dim", run.agents)?;
-            let curvature = curvature(&mut fields)?;
-            let heterogeneity = fields.real("heterogeneity")?.unwrap_or(1.0);
-            let noise = fields.real("noise")?.unwrap_or(0.0);
-            let dim = fields.required("dim", dim)?;
-            ProblemSpec::Quadratic { shape: QuadraticShape { dim, curvature, heterogeneity, noise }, seed }
-        };
-        fields.finish()?;
-        Ok(spec)
-    }
-}
-
-impl DatasetSpec {
-    /// `a9a`, of which `split` is taken, or a path relative to `folder`.
-    pub(crate) fn new(name: &str, folder: &Path, features: Option<usize>, split: Split) -> Result<Self> {
-        match (name, features) {
-            ("a9a", None | Some(FEATURES)) => Ok(DatasetSpec::A9a(split)),
-            ("a9a", Some(other)) => bail!("a9a: `features` = {other} is not possible: it has {FEATURES}"),
-            (path, features) => Ok(DatasetSpec::File { path: folder.join(path), features }),
-        }
-    }
-}
-
-/// A number of coordinates, within what could ever fit into memory: a slip of the keyboard should not exhaust it.
-fn dimension(fields: &mut Fields, key: &str, agents: usize) -> Result<Option<usize>> {
-    const MOST_NUMBERS: u64 = 1_000_000_000;
-    let most = (MOST_NUMBERS / agents.max(1) as u64).max(1);
-    match fields.count(key)? {
-        Some(value) if !(1..=most).contains(&value) => {
-            fields.wrong(key, &Value::Integer(value as i64), &format!("from 1 to {most} for {agents} agents"))
-        }
-        value => Ok(value.map(|value| value as usize)),
-    }
-}
-
-fn partition(fields: &mut Fields) -> Result<Partition> {
-    let rules =
-        [("even", Partition::Even), ("shuffled", Partition::Shuffled), ("by-label", Partition::ByLabel)];
-    match fields.value("partition") {
-        None => Ok(Partition::Even),
-        Some(Value::Table(table)) => {
-            let mut table = fields.inner("partition", table);
-            let concentration = table.real("dirichlet")?;
-            let concentration = table.required("dirichlet", concentration)?;
-            table.finish()?;
-            Ok(Partition::Dirichlet(concentration))
-        }
-        Some(Value::String(word)) => fields.word("partition", &word.into(), &rules),
-        Some(other) => {
-            fields.wrong("partition", &other, "\"even\", \"shuffled\", \"by-label\" or { dirichlet = … }")
-        }
-    }
-}
-
-fn batch(fields: &mut Fields) -> Result<Batch> {
-    match fields.value("batch") {
-        None => Ok(Batch::Sampled(1)),
-        Some(Value::Integer(size)) if size > 0 => Ok(Batch::Sampled(size as usize)),
-        Some(Value::String(word)) if word == "full" => Ok(Batch::Full),
-        Some(other) => fields.wrong("batch", &other, "a whole number, 1 or more, or \"full\""),
-    }
-}
-
-/// One number for all coordinates, or `[smallest, largest]`.
-fn curvature(fields: &mut Fields) -> Result<[f64; 2]> {
-    match fields.value("curvature") {
-        None => Ok([1.0, 1.0]),
-        Some(Value::Array(range)) => match range.iter().filter_map(real).collect::<Vec<_>>()[..] {
-            [low, high] if range.len() == 2 => Ok([low, high]),
-            _ => fields.wrong("curvature", &range.into(), "a number, or [smallest, largest]"),
-        },
-        Some(value) => match real(&value) {
-            Some(both) => Ok([both, both]),
-            None => fields.wrong("curvature", &value, "a number, or [smallest, largest]"),
-        },
     }
 }
 
