@@ -25,6 +25,10 @@ paper:
     cargo run --release -p oneway-lab -- run experiments/paper/multi-sub-ring.toml
     cargo run --release -p oneway-lab -- run experiments/paper/exponential.toml
 
+# Uses a report as a reader would, in headless Chromium, and takes pictures of it
+check-report report shots="out/shots":
+    scripts/check-report {{report}} {{shots}}
+
 # Licences, advisories and sources of all dependencies (needs cargo-deny)
 deny:
     cargo deny check

@@ -1,13 +1,16 @@
 //! `oneway`: decentralised optimisation over directed networks, from the command line.
 //!
-//! Exit codes: 0 done; 2 the input is wrong (nothing was written); 130 interrupted (what was finished was written).
+//! Exit codes: 0 done; 1 `verify` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
+//! was finished was written).
 
 mod args;
 mod commands;
 mod experiment;
 mod progress;
+mod report;
 mod results;
 mod runner;
+mod sensitivity;
 
 use std::process::ExitCode;
 

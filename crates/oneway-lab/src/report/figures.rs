@@ -1,0 +1,113 @@
+//! Figures by group, the switches that act on all of them, and the drawings of networks.
+
+use maud::{Markup, PreEscaped, html};
+use serde_json::Value;
+
+use super::palette::Palette;
+use super::{Drawing, Figure};
+
+/// All figures, with their switches above and their numbers below.
+pub(super) fn figures(figures: &[Figure], palette: &Palette) -> Markup {
+    let axes = alternative_axes(figures);
+    html! {
+        div.controls {
+            div.chips role="group" aria-label="Methods shown in the figures" {
+                @for series in palette.series() {
+                    button.chip type="button" aria-pressed="true" data-series=(series.name) {
+                        (series.swatch()) (series.name)
+                    }
+                }
+                button #all.quiet type="button" disabled { "Show all" }
+            }
+            @if !axes.is_empty() {
+                fieldset.segmented {
+                    legend { "Horizontal axis" }
+                    @for (place, axis) in axes.iter().enumerate() {
+                        label {
+                            input type="radio" name="axis" value=(axis) checked[place == 0];
+                            span { (axis) }
+                        }
+                    }
+                }
+            }
+        }
+        p.hint {
+            "Point at a chart or touch it to read its values; with the keyboard, move by the arrow keys. "
+            "A button switches its method on and off in all charts; a double click, or Shift and Enter, shows it alone."
+        }
+        @for group in in_order(figures.iter().map(|figure| &*figure.group)) {
+            section.group aria-label=[(!group.is_empty()).then_some(group)] {
+                @if !group.is_empty() { h3 { (group) } }
+                div.figures {
+                    @for (place, figure) in figures.iter().enumerate().filter(|(_, figure)| figure.group == group) {
+                        (chart(place, figure, has_alternatives(figure, figures)))
+                    }
+                }
+            }
+        }
+        script #figure-data type="application/json" { (PreEscaped(numbers(figures))) }
+    }
+}
+
+/// The networks, side by side.
+pub(super) fn networks(drawings: &[Drawing]) -> Markup {
+    html! {
+        div.networks {
+            @for drawing in drawings {
+                figure { (PreEscaped(&drawing.svg)) figcaption { (drawing.caption) } }
+            }
+        }
+    }
+}
+
+/// One chart. `place` says where its numbers are in the page's list.
+fn chart(place: usize, figure: &Figure, alternatives: bool) -> Markup {
+    let family = alternatives.then(|| format!("{}\n{}", figure.group, label(figure, "y")));
+    let axis = alternatives.then(|| label(figure, "x"));
+    html! {
+        figure.chart-figure id={ "figure-" (figure.id) } data-place=(place) data-family=[family] data-axis=[axis] {
+            div.plot tabindex="0" role="group" aria-roledescription="chart" aria-label=(figure.caption) {
+                (PreEscaped(&figure.svg))
+            }
+            figcaption { (figure.caption) }
+        }
+    }
+}
+
+/// The label of an axis.
+fn label<'a>(figure: &'a Figure, axis: &str) -> &'a str {
+    figure.data[axis]["label"].as_str().unwrap_or_default()
+}
+
+/// Whether another figure of the group shows the same quantity over something else.
+fn has_alternatives(figure: &Figure, figures: &[Figure]) -> bool {
+    let (x, y) = (label(figure, "x"), label(figure, "y"));
+    !y.is_empty()
+        && figures
+            .iter()
+            .any(|other| other.group == figure.group && label(other, "y") == y && label(other, "x") != x)
+}
+
+/// The x labels to choose from.
+fn alternative_axes(figures: &[Figure]) -> Vec<&str> {
+    in_order(
+        figures.iter().filter(|figure| has_alternatives(figure, figures)).map(|figure| label(figure, "x")),
+    )
+}
+
+/// Each once, in order of appearance.
+fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut once: Vec<&str> = vec![];
+    for name in names {
+        if !once.contains(&name) {
+            once.push(name);
+        }
+    }
+    once
+}
+
+/// The numbers of all figures as JSON that cannot end the element it stands in.
+fn numbers(figures: &[Figure]) -> String {
+    let all: Vec<&Value> = figures.iter().map(|figure| &figure.data).collect();
+    serde_json::to_string(&all).unwrap_or_else(|_| "[]".to_owned()).replace('<', "\\u003c")
+}

@@ -1,0 +1,85 @@
+//! Numbers as a reader likes them: four digits, powers of ten written out. `page.js` writes them the same way.
+
+/// A number with four significant digits: `0.3127`, `1.25 × 10⁻⁵`.
+pub(super) fn number(value: f64) -> String {
+    if value.is_nan() {
+        return "undefined".to_owned();
+    }
+    if value.is_infinite() {
+        return if value > 0.0 { "∞" } else { "−∞" }.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // Rounded first, so that 9.9999999 counts as 10.
+    let scientific = format!("{:.3e}", value.abs());
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if value < 0.0 { "−" } else { "" };
+    if (-3..6).contains(&exponent) {
+        let places = usize::try_from(3 - exponent).unwrap_or(0);
+        format!("{sign}{}", trimmed(&format!("{:.places$}", value.abs())))
+    } else {
+        format!("{sign}{} × 10{}", trimmed(digits), superscript(exponent))
+    }
+}
+
+/// The number that a cell begins with, if it does: `1.25`, `1.25 ± 0.1`, `3×`.
+pub(super) fn leading(cell: &str) -> Option<f64> {
+    let word = cell.split_whitespace().next()?.trim_end_matches(['×', '%']).replace('−', "-");
+    let starts = word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
+    if starts { word.parse().ok() } else { None }
+}
+
+/// Without the zeros that end a fraction.
+fn trimmed(digits: &str) -> &str {
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
+}
+
+/// An exponent in superior figures.
+fn superscript(exponent: i32) -> String {
+    let superior = |character| match character {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        digit => char::from_u32(0x2070 + u32::from(digit) - u32::from('0')).unwrap_or(digit),
+    };
+    exponent.to_string().chars().map(superior).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (0.312_749, "0.3127"),
+            (-20.0, "−20"),
+            (123_456.0, "123456"),
+            (9.999_999_9, "10"),
+            (0.001_25, "0.00125"),
+            (1.25e-5, "1.25 × 10⁻⁵"),
+            (-6.02e23, "−6.02 × 10²³"),
+            (f64::INFINITY, "∞"),
+            (f64::NAN, "undefined"),
+        ];
+        for (value, written) in cases {
+            assert_eq!(number(value), written);
+        }
+    }
+
+    #[test]
+    fn a_cell_may_begin_with_a_number() {
+        assert_eq!(leading("1.25 ± 0.1"), Some(1.25));
+        assert_eq!(leading("3×"), Some(3.0));
+        assert_eq!(leading("−0.5"), Some(-0.5));
+        assert_eq!(leading("1e-5"), Some(1e-5));
+        for word in ["", "trees", "nan", "inf", "2-ring"] {
+            assert_eq!(leading(word), None);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The verdicts: a count, then a line for each claim that opens on its evidence.
+
+use maud::{Markup, html};
+
+use super::VerdictRow;
+use super::number::number;
+
+/// What a verdict's words amount to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Holds,
+    OnlyIf,
+    Fails,
+    Undecided,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Holds, Self::OnlyIf, Self::Fails, Self::Undecided];
+
+    /// Reads `holds`, `holds only if …`, `does not hold`; all else is undecided.
+    fn of(verdict: &str) -> Self {
+        let verdict = verdict.trim().to_lowercase();
+        if verdict.starts_with("holds only") {
+            Self::OnlyIf
+        } else if verdict.starts_with("holds") {
+            Self::Holds
+        } else if verdict.starts_with("does not hold") {
+            Self::Fails
+        } else {
+            Self::Undecided
+        }
+    }
+
+    /// Its class, also the name of its shape.
+    fn class(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::OnlyIf => "only-if",
+            Self::Fails => "fails",
+            Self::Undecided => "undecided",
+        }
+    }
+
+    /// The words after a count.
+    fn counted(self, count: usize) -> &'static str {
+        match (self, count) {
+            (Self::Holds, 1) => "holds",
+            (Self::Holds, _) => "hold",
+            (Self::OnlyIf, 1) => "holds only if …",
+            (Self::OnlyIf, _) => "hold only if …",
+            (Self::Fails, 1) => "does not hold",
+            (Self::Fails, _) => "do not hold",
+            (Self::Undecided, _) => "undecided",
+        }
+    }
+}
+
+/// The count and the claims.
+pub(super) fn verdicts(rows: &[VerdictRow]) -> Markup {
+    html! {
+        ul.tally aria-label="Count of verdicts" {
+            @for kind in Kind::ALL {
+                @let count = rows.iter().filter(|row| Kind::of(&row.verdict) == kind).count();
+                @if count > 0 {
+                    li class=(kind.class()) {
+                        (shape(kind)) b { (count) } " " span { (kind.counted(count)) }
+                    }
+                }
+            }
+        }
+        div.claims {
+            @for row in rows { (claim(row)) }
+        }
+        button #unfold.quiet type="button" aria-pressed="false" { "Show the evidence for all" }
+    }
+}
+
+/// One claim, folded.
+fn claim(row: &VerdictRow) -> Markup {
+    let kind = Kind::of(&row.verdict);
+    html! {
+        details class={ "claim " (kind.class()) } {
+            summary {
+                (shape(kind))
+                span.text { (row.claim) }
+                span.verdict { (row.verdict) }
+                span.source { (row.source) }
+            }
+            div.evidence {
+                @if !row.because.is_empty() { p { (row.because) } }
+                @if !row.numbers.is_empty() {
+                    dl.numbers {
+                        @for (name, value) in &row.numbers {
+                            div { dt { (name) } dd title=(format!("{value:?}")) { (number(*value)) } }
+                        }
+                    }
+                }
+                @if !row.measure.is_empty() { p.measure { b { "Measured: " } (row.measure) } }
+            }
+        }
+    }
+}
+
+/// The shape of a verdict, for those who do not see its colour.
+fn shape(kind: Kind) -> Markup {
+    html! {
+        svg.shape viewBox="0 0 20 20" aria-hidden="true" { use href={ "#shape-" (kind.class()) } {} }
+    }
+}
+
+/// The shapes, once for the page: a disc, a half-filled diamond, a square, a broken ring.
+pub(super) fn shapes() -> Markup {
+    html! {
+        svg.shapes width="0" height="0" aria-hidden="true" {
+            symbol #shape-holds viewBox="0 0 20 20" {
+                circle cx="10" cy="10" r="9" fill="currentColor" {}
+                path.shape-cut d="m5.8 10.3 2.9 2.9 5.6-6" {}
+            }
+            symbol #shape-only-if viewBox="0 0 20 20" {
+                path.shape-line d="M10 1.6 18.4 10 10 18.4 1.6 10z" {}
+                path d="M10 1.6v16.8L1.6 10z" fill="currentColor" {}
+            }
+            symbol #shape-fails viewBox="0 0 20 20" {
+                rect x="1.5" y="1.5" width="17" height="17" rx="3" fill="currentColor" {}
+                path.shape-cut d="m6.2 6.2 7.6 7.6m0-7.6-7.6 7.6" {}
+            }
+            symbol #shape-undecided viewBox="0 0 20 20" {
+                circle.shape-line cx="10" cy="10" r="8.2" stroke-dasharray="3.6 2.84" {}
+                circle cx="10" cy="10" r="1.9" fill="currentColor" {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_kinds() {
+        assert_eq!(Kind::of("holds"), Kind::Holds);
+        assert_eq!(Kind::of("Holds only if the graph is full"), Kind::OnlyIf);
+        assert_eq!(Kind::of("does not hold"), Kind::Fails);
+        assert_eq!(Kind::of("undecided"), Kind::Undecided);
+        assert_eq!(Kind::of("perhaps"), Kind::Undecided);
+    }
+}
