@@ -29,6 +29,11 @@ paper:
 check-report report shots="out/shots":
     scripts/check-report {{report}} {{shots}}
 
+# A verdict on every claim of the paper, and the same by an independent computation (needs NumPy)
+claims: paper
+    cargo run --release -p oneway-lab -- claims out/multi-sub-ring out/exponential
+    python3 scripts/check-claims.py out/multi-sub-ring out/exponential out/claims.json
+
 # Licences, advisories and sources of all dependencies (needs cargo-deny)
 deny:
     cargo deny check

@@ -22,6 +22,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Put two results folders side by side
     Compare(CompareArgs),
+    /// Judge the paper's claims from the results of its two experiments; writes claims.json
+    Claims(ClaimsArgs),
     /// List the methods, with their rules and parameters
     Methods(ListArgs),
     /// List the topologies, with their parameters
@@ -106,6 +108,19 @@ pub(crate) struct CompareArgs {
     pub(crate) left: PathBuf,
     /// Another
     pub(crate) right: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ClaimsArgs {
+    /// Results of experiments/paper/multi-sub-ring.toml
+    #[arg(value_name = "DIR_MSR")]
+    pub(crate) multi_sub_ring: PathBuf,
+    /// Results of experiments/paper/exponential.toml
+    #[arg(value_name = "DIR_EXP")]
+    pub(crate) exponential: PathBuf,
+    /// File for the verdicts [default: claims.json beside DIR_EXP]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

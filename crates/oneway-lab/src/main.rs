@@ -4,6 +4,7 @@
 //! was finished was written).
 
 mod args;
+mod claims;
 mod commands;
 mod experiment;
 mod progress;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Tune(tune) => commands::tune::tune(&tune),
         Command::Verify(verify) => commands::verify::verify(&verify),
         Command::Compare(compare) => commands::compare::compare(&compare),
+        Command::Claims(claims) => commands::claims::claims(&claims),
         Command::Methods(list) => commands::list::methods(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),

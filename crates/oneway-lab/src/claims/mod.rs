@@ -1,0 +1,148 @@
+//! What the paper claims, and whether it holds here: measured, and judged by rules that are written here, never by hand.
+//!
+//! [`judge`] is pure: curves and studies in, verdicts out. A claim about curves compares methods repetition by
+//! repetition (they share their samples) with a 95 % paired t interval; a claim of the analysis is put to a study of its
+//! own, on problems whose answer is known.
+
+mod curve_claims;
+mod runs;
+mod statistics;
+mod studies;
+mod study_claims;
+mod table;
+
+use serde::{Serialize, Serializer};
+
+use crate::results::curves::Curve;
+use runs::Missing;
+use statistics::Answer;
+pub(crate) use studies::Studies;
+pub(crate) use table::table;
+
+/// One claim of the paper, and what became of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Claim {
+    pub(crate) id: &'static str,
+    /// Where the paper makes it.
+    pub(crate) source: &'static str,
+    /// The claim, in a few words.
+    pub(crate) claim: &'static str,
+    /// How it is measured.
+    pub(crate) measure: &'static str,
+    /// What was measured, in a fixed order.
+    pub(crate) numbers: Vec<(String, f64)>,
+    pub(crate) verdict: Verdict,
+    /// One sentence with the numbers that decide.
+    pub(crate) because: String,
+}
+
+/// Whether a claim holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Holds,
+    /// It holds under this condition, and not without it.
+    HoldsOnlyIf(String),
+    DoesNotHold,
+    /// Noise, or missing runs, forbid a verdict.
+    Undecided,
+}
+
+impl std::fmt::Display for Verdict {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Verdict::Holds => f.write_str("holds"),
+            Verdict::HoldsOnlyIf(condition) => write!(f, "holds only if {condition}"),
+            Verdict::DoesNotHold => f.write_str("does not hold"),
+            Verdict::Undecided => f.write_str("undecided"),
+        }
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Verdict {
+    /// The verdict on a claim that does not say which links SMTPP uses: all of the digraph, or two trees.
+    fn of_both_ways(full: Answer, trees: Answer) -> Self {
+        let only = |which: &str| Verdict::HoldsOnlyIf(which.to_owned());
+        match (full, trees) {
+            (Answer::Yes, Answer::Yes) => Verdict::Holds,
+            (Answer::Yes, Answer::No) => only("SMTPP uses the full digraph; on trees it does not"),
+            (Answer::Yes, Answer::Unclear) => only("SMTPP uses the full digraph; on trees it is undecided"),
+            (Answer::No, Answer::Yes) => only("SMTPP uses trees; on the full digraph it does not"),
+            (Answer::Unclear, Answer::Yes) => only("SMTPP uses trees; on the full digraph it is undecided"),
+            (Answer::No, Answer::No) => Verdict::DoesNotHold,
+            _ => Verdict::Undecided,
+        }
+    }
+}
+
+/// A claim before it is judged.
+struct Statement {
+    id: &'static str,
+    source: &'static str,
+    claim: &'static str,
+    measure: &'static str,
+}
+
+/// What was found out about a claim.
+struct Finding {
+    numbers: Vec<(String, f64)>,
+    verdict: Verdict,
+    because: String,
+}
+
+impl Statement {
+    /// The claim with its verdict; undecided if what it takes is missing.
+    fn judged(self, finding: Result<Finding, Missing>) -> Claim {
+        let Self { id, source, claim, measure } = self;
+        let Finding { numbers, verdict, because } = finding.unwrap_or_else(|Missing(what)| Finding {
+            numbers: vec![],
+            verdict: Verdict::Undecided,
+            because: format!("there is no {what}."),
+        });
+        Claim { id, source, claim, measure, numbers, verdict, because }
+    }
+}
+
+/// The verdict on every claim, from the curves of the paper's two experiments and the studies.
+pub(crate) fn judge(multi_sub_ring: &[Curve], exponential: &[Curve], studies: &Studies) -> Vec<Claim> {
+    let mut claims = curve_claims::judge(multi_sub_ring, exponential, &studies.equal_steps);
+    claims.extend(study_claims::judge(studies));
+    claims
+}
+
+/// `claims.json`: the same claims give the same bytes; numbers in shortest round-trip form.
+pub(crate) fn to_json(claims: &[Claim]) -> String {
+    // Strings, finite or null numbers and vectors: there is nothing that could fail.
+    serde_json::to_string_pretty(claims).unwrap_or_default() + "\n"
+}
+
+/// A number for a sentence: four significant digits, or a power of ten where that would be long.
+fn show(x: f64) -> String {
+    significant(x, 4)
+}
+
+/// A number whose first two digits matter.
+fn roughly(x: f64) -> String {
+    significant(x, 2)
+}
+
+fn significant(x: f64, digits: i32) -> String {
+    let text = match x.abs() {
+        0.0 => "0".to_owned(),
+        a if !(1e-3..1e5).contains(&a) => format!("{x:.1e}"),
+        a => {
+            let decimals = (digits - 1 - a.log10().floor() as i32).max(0) as usize;
+            let text = format!("{x:.decimals$}");
+            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        }
+    };
+    text.replace('-', "−")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! The little statistics that verdicts need: paired intervals and power laws.
+
+/// t₀.₉₇₅ for 1 to 10 degrees of freedom.
+const T_975: [f64; 10] = [
+    12.706204736,
+    4.302652730,
+    3.182446305,
+    2.776445105,
+    2.570581836,
+    2.446911851,
+    2.364624252,
+    2.306004135,
+    2.262157163,
+    2.228138852,
+];
+
+/// What an interval says of a question; noise may leave it open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Yes,
+    No,
+    Unclear,
+}
+
+impl Answer {
+    /// Yes if all are, no if any is not, unclear otherwise.
+    pub(crate) fn all(answers: impl IntoIterator<Item = Answer>) -> Answer {
+        answers.into_iter().fold(Answer::Yes, |all, next| match (all, next) {
+            (Answer::No, _) | (_, Answer::No) => Answer::No,
+            (Answer::Unclear, _) | (_, Answer::Unclear) => Answer::Unclear,
+            (Answer::Yes, Answer::Yes) => Answer::Yes,
+        })
+    }
+}
+
+/// A mean with its 95 % interval, mean ± half.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) mean: f64,
+    pub(crate) half: f64,
+}
+
+impl Interval {
+    /// x̄ ± t₀.₉₇₅(r − 1)·s/√r of r values; with fewer than two there is no interval.
+    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+        let r = values.len();
+        if r < 2 {
+            return None;
+        }
+        let mean = mean(values);
+        let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (r - 1) as f64;
+        Some(Self { mean, half: student_975(r - 1) * (variance / r as f64).sqrt() })
+    }
+
+    /// Whether the mean is surely below zero, surely above, or neither.
+    pub(crate) fn is_negative(self) -> Answer {
+        match self {
+            _ if self.mean + self.half < 0.0 => Answer::Yes,
+            _ if self.mean - self.half > 0.0 => Answer::No,
+            _ => Answer::Unclear,
+        }
+    }
+
+    /// Whether the whole interval lies within ±margin, none of it does, or some.
+    pub(crate) fn is_within(self, margin: f64) -> Answer {
+        match self {
+            _ if self.mean.abs() + self.half <= margin => Answer::Yes,
+            _ if self.mean.abs() - self.half > margin => Answer::No,
+            _ => Answer::Unclear,
+        }
+    }
+}
+
+/// The arithmetic mean.
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// t₀.₉₇₅ for ν ≥ 1 degrees of freedom; beyond the table z + (z³+z)/4ν + (5z⁵+16z³+3z)/96ν² +
+/// (3z⁷+19z⁵+17z³−15z)/384ν³ (Cornish and Fisher).
+fn student_975(ν: usize) -> f64 {
+    const Z: f64 = 1.959963984540054;
+    let series = |ν: f64| {
+        let first = (Z.powi(3) + Z) / 4.0;
+        let second = (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / 96.0;
+        let third = (3.0 * Z.powi(7) + 19.0 * Z.powi(5) + 17.0 * Z.powi(3) - 15.0 * Z) / 384.0;
+        Z + first / ν + second / (ν * ν) + third / (ν * ν * ν)
+    };
+    T_975.get(ν - 1).copied().unwrap_or_else(|| series(ν as f64))
+}
+
+/// y ∝ x^p, fitted by least squares to ln y against ln x.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct PowerLaw {
+    /// p.
+    pub(crate) exponent: f64,
+    /// The standard error of p, from the residuals: it counts misfit as well as noise.
+    pub(crate) error: f64,
+}
+
+impl PowerLaw {
+    /// The fit to (x, y) pairs, all positive. With fewer than three there is no error to speak of, and it is ∞.
+    pub(crate) fn fit(points: &[(f64, f64)]) -> Self {
+        let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+        let count = logs.len() as f64;
+        let (x_mean, y_mean) = logs.iter().fold((0.0, 0.0), |(a, b), (x, y)| (a + x / count, b + y / count));
+        let s_xx: f64 = logs.iter().map(|(x, _)| (x - x_mean) * (x - x_mean)).sum();
+        let s_xy: f64 = logs.iter().map(|(x, y)| (x - x_mean) * (y - y_mean)).sum();
+        let exponent = s_xy / s_xx;
+        let residual = |(x, y): &(f64, f64)| y - y_mean - exponent * (x - x_mean);
+        let squares: f64 = logs.iter().map(|point| residual(point) * residual(point)).sum();
+        let error = if logs.len() < 3 { f64::INFINITY } else { (squares / (count - 2.0) / s_xx).sqrt() };
+        Self { exponent, error }
+    }
+
+    /// Whether p = `expected`, to within `margin` or two standard errors, whichever is more.
+    pub(crate) fn is_about(self, expected: f64, margin: f64) -> bool {
+        (self.exponent - expected).abs() <= margin.max(2.0 * self.error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn power_laws_are_recovered_with_their_errors() {
+        let points = |p: f64, wobble: f64| {
+            let y = |i: i32| 3.0 * 2f64.powi(i).powf(p) * (1.0 + wobble * f64::from(i % 2 * 2 - 1));
+            (0..6).map(|i| (2f64.powi(i), y(i))).collect::<Vec<_>>()
+        };
+        for p in [-1.0, -0.5, 0.0, 2.0] {
+            let exact = PowerLaw::fit(&points(p, 0.0));
+            assert!((exact.exponent - p).abs() < 1e-14 && exact.error < 1e-14, "{exact:?}");
+            let noisy = PowerLaw::fit(&points(p, 0.05));
+            assert!(noisy.is_about(p, 0.0) && !noisy.is_about(p + 0.5, 0.1), "{noisy:?}");
+            assert!(noisy.error > 1e-3);
+        }
+        assert!(PowerLaw::fit(&points(1.0, 0.0)[..2]).error.is_infinite());
+    }
+
+    #[test]
+    fn intervals_are_students() {
+        // mean 3, s² = 2.5, t = 2.776: half = 2.776·√(2.5/5)
+        let interval = Interval::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        assert_eq!(interval.mean, 3.0);
+        assert!((interval.half - 1.9632432).abs() < 1e-6);
+        assert_eq!(interval.is_negative(), Answer::No);
+        assert_eq!(interval.is_within(4.0), Answer::Unclear);
+        assert_eq!((interval.is_within(5.0), interval.is_within(1.0)), (Answer::Yes, Answer::No));
+        assert!(Interval::of(&[1.0]).is_none());
+        assert!((student_975(11) - 2.200985).abs() < 2e-4 && (student_975(60) - 2.000298).abs() < 1e-4);
+    }
+
+    #[test]
+    fn one_no_settles_it() {
+        use Answer::{No, Unclear, Yes};
+        assert_eq!(Answer::all([Yes, Yes]), Yes);
+        assert_eq!(Answer::all([Yes, Unclear]), Unclear);
+        assert_eq!(Answer::all([Unclear, No, Yes]), No);
+    }
+}

@@ -1,0 +1,113 @@
+//! The error floor at a constant step: how it depends on λ (Theorem 1) and on n (linear speed-up).
+//!
+//! All f_i(x) = ½‖x − c_i‖² have curvature h = 1 and additive gradient noise; the stationary means of
+//! ‖∇F(x̄)‖², (1/n)Σ‖∇F(x_i)‖² and (1/n)Σ‖v_i − nπ_C,i v̄‖² are divided by σ², and so do not depend on it.
+
+use std::ops::ControlFlow;
+
+use anyhow::Result;
+use oneway::graph::families;
+use oneway::methods::Smtpp;
+use oneway::topology::{Subgraph, Topology};
+use rayon::prelude::*;
+
+use super::quadratic::{average, gradient_sq, paper_graphs, problem, run as run_quadratic, topology};
+use super::{MOMENTUM, SpeedUp};
+use crate::claims::statistics::PowerLaw;
+
+/// η·c_π.
+pub(crate) const STEP: f64 = 0.1;
+/// Every λ tried.
+pub(crate) const MOMENTA: [f64; 5] = [0.05, 0.1, 0.2, 0.4, 0.8];
+/// Every n tried.
+const SIZES: [usize; 4] = [5, 10, 20, 40];
+/// Independent coordinates of one run.
+const DIM: usize = 8;
+/// Rounds in all, and those before the stationary mean is taken: twenty times 1/(ηh).
+const ROUNDS: u64 = 8000;
+const BURN_IN: u64 = 200;
+const SEED: u64 = 20;
+
+/// Stationary means of one (graph, λ).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Floor {
+    pub(crate) momentum: f64,
+    /// E‖∇F(x̄)‖²/σ².
+    pub(crate) at_average: f64,
+    /// E (1/n)Σ‖∇F(x_i)‖²/σ².
+    pub(crate) at_agents: f64,
+    /// E (1/n)Σ‖v_i − nπ_C,i v̄‖²/σ².
+    pub(crate) tracking: f64,
+}
+
+/// The floors of one graph, λ ascending.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct OnGraph {
+    pub(crate) graph: &'static str,
+    pub(crate) floors: Vec<Floor>,
+}
+
+impl OnGraph {
+    /// The exponent p of floor ∝ λ^p.
+    pub(crate) fn exponent(&self, of: impl Fn(&Floor) -> f64) -> PowerLaw {
+        let points: Vec<(f64, f64)> = self.floors.iter().map(|floor| (floor.momentum, of(floor))).collect();
+        PowerLaw::fit(&points)
+    }
+}
+
+/// The study's result.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Floors {
+    pub(crate) sparse: OnGraph,
+    pub(crate) dense: OnGraph,
+}
+
+/// Every λ on both graphs, full digraph; one stream of noise for all.
+pub(super) fn run() -> Result<Floors> {
+    let [sparse, dense] = paper_graphs()?.map(|(graph, digraph)| -> Result<OnGraph> {
+        let topology = topology(digraph, Subgraph::Full)?;
+        let floors = MOMENTA.par_iter().map(|&λ| floor(&topology, λ));
+        Ok(OnGraph { graph, floors: floors.collect::<Result<_>>()? })
+    });
+    Ok(Floors { sparse: sparse?, dense: dense? })
+}
+
+/// The floor on the exponential graph for every n, λ = 0.1.
+pub(super) fn speed_up() -> Result<SpeedUp> {
+    let of_size = |&n: &usize| {
+        let topology = topology(families::exponential(n)?, Subgraph::Full)?;
+        Ok((n, floor(&topology, MOMENTUM)?.at_average))
+    };
+    let floors: Vec<(usize, f64)> = SIZES.par_iter().map(of_size).collect::<Result<_>>()?;
+    let points: Vec<(f64, f64)> = floors.iter().map(|&(n, floor)| (n as f64, floor)).collect();
+    Ok(SpeedUp { floors, fit: PowerLaw::fit(&points) })
+}
+
+fn floor(topology: &Topology, λ: f64) -> Result<Floor> {
+    let n = topology.agents();
+    let variance = DIM as f64; // one for each coordinate
+    let problem = problem(n, DIM, [1.0, 1.0], variance)?;
+    let method = Smtpp::new(λ)?;
+    let stationary = topology.stationary(0)?;
+    let (mut mean, mut total) = ([0.0; DIM], [0.0; DIM]);
+    let mut sums = [0.0; 3];
+    run_quadratic(&method, &problem, topology, STEP, [SEED, ROUNDS], |view| {
+        if view.k > BURN_IN {
+            average(view, &stationary.pull, &mut mean);
+            total.fill(0.0);
+            for i in 0..n {
+                total.iter_mut().zip(view.vector(i, 1)).for_each(|(total, v)| *total += v); // n·v̄
+            }
+            sums[0] += gradient_sq(&problem, &mean);
+            for i in 0..n {
+                let share = stationary.push[i];
+                let tracker = view.vector(i, 1).iter().zip(&total);
+                sums[1] += gradient_sq(&problem, view.estimate(i)) / n as f64;
+                sums[2] += tracker.map(|(v, total)| (v - share * total).powi(2)).sum::<f64>() / n as f64;
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    let [at_average, at_agents, tracking] = sums.map(|sum| sum / (ROUNDS - BURN_IN) as f64 / variance);
+    Ok(Floor { momentum: λ, at_average, at_agents, tracking })
+}

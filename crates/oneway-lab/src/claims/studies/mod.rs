@@ -1,0 +1,75 @@
+//! Studies that put the claims of the analysis to the test: fixed problems, fixed seeds, the library's own simulator.
+//!
+//! Cells run side by side; each is a pure function of its settings, so that the results do not depend on threads.
+
+pub(crate) mod corollary;
+pub(crate) mod digraphs;
+mod equal_steps;
+pub(crate) mod floor;
+mod quadratic;
+pub(crate) mod stability;
+
+use anyhow::Result;
+
+use super::statistics::PowerLaw;
+use crate::results::curves::Curve;
+
+/// λ, the paper's choice.
+const MOMENTUM: f64 = 0.1;
+/// n, the paper's choice.
+pub(crate) const AGENTS: usize = 20;
+/// Cycles of the flower that stands for the Multi-Sub-Ring.
+const PETALS: usize = 4;
+
+/// What all studies found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Studies {
+    /// Stationary errors for each λ.
+    pub(crate) floor: floor::Floors,
+    /// Largest stable steps.
+    pub(crate) stability: Vec<stability::Limit>,
+    /// Corollary 1's schedule.
+    pub(crate) corollary: corollary::Corollary,
+    /// The floor of E‖∇F(x̄)‖² at a fixed step against n.
+    pub(crate) speed_up: SpeedUp,
+    /// SMTPP on random strongly connected digraphs.
+    pub(crate) digraphs: Vec<digraphs::Trial>,
+    /// The experiment on Multi-Sub-Ring with one step for all.
+    pub(crate) equal_steps: Vec<Curve>,
+}
+
+/// Floor against n.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct SpeedUp {
+    /// (n, E‖∇F(x̄)‖²/σ²).
+    pub(crate) floors: Vec<(usize, f64)>,
+    pub(crate) fit: PowerLaw,
+}
+
+impl Studies {
+    /// Runs them all, in about a second of one core.
+    pub(crate) fn run() -> Result<Self> {
+        Ok(Self {
+            floor: floor::run()?,
+            stability: stability::run()?,
+            corollary: corollary::run()?,
+            speed_up: floor::speed_up()?,
+            digraphs: digraphs::run()?,
+            equal_steps: equal_steps::run()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn studies_do_not_depend_on_threads() {
+        let on = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(Studies::run).unwrap()
+        };
+        assert_eq!(on(1), on(3));
+    }
+}

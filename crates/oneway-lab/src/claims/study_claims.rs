@@ -1,0 +1,276 @@
+//! The claims of the analysis, from the studies.
+
+use super::runs::Missing;
+use super::statistics::{Answer, PowerLaw, mean};
+use super::studies::AGENTS;
+use super::studies::corollary::InRounds;
+use super::studies::floor::{Floor, OnGraph, STEP};
+use super::studies::stability::Limit;
+use super::{Claim, Finding, Statement, Studies, Verdict, roughly, show};
+
+/// An exponent this close is the one expected, if its standard error does not allow more.
+const EXPONENT_MARGIN: f64 = 0.25;
+/// The same for exponents that the paper states exactly.
+const RATE_MARGIN: f64 = 0.1;
+/// Floors this close are the same: 10 %.
+const SAME_FLOOR: f64 = 1.1;
+/// A limit on the step is larger, or smaller, from 5 % on.
+const CLEARLY: f64 = 1.05;
+
+/// All of them, in the order of the paper.
+pub(super) fn judge(studies: &Studies) -> Vec<Claim> {
+    vec![
+        decoupled(studies),
+        any_digraph(studies),
+        floor(studies),
+        larger_steps(studies),
+        corollary(studies),
+        speed_up(studies),
+    ]
+}
+
+/// λ = 0.1 on both graphs.
+fn at_tenth(graph: &OnGraph) -> Option<&Floor> {
+    graph.floors.iter().find(|floor| floor.momentum == 0.1)
+}
+
+/// "decouples the variance reduction capacity from the algebraic connectivity of the graph".
+fn decoupled(studies: &Studies) -> Claim {
+    let finding = || {
+        let missing = || Missing("floor at λ = 0.1".to_owned());
+        let sparse = at_tenth(&studies.floor.sparse).ok_or_else(missing)?;
+        let dense = at_tenth(&studies.floor.dense).ok_or_else(missing)?;
+        let at_average = sparse.at_average / dense.at_average;
+        let at_agents = sparse.at_agents / dense.at_agents;
+        let same = |ratio: f64| (1.0 / SAME_FLOOR..=SAME_FLOOR).contains(&ratio);
+        let verdict = match (same(at_average), same(at_agents)) {
+            (true, true) => Verdict::Holds,
+            (true, false) => Verdict::HoldsOnlyIf(
+                "the error is that of the weighted average x̄; that of the agents' own models depends on the graph"
+                    .to_owned(),
+            ),
+            (false, true) => Verdict::HoldsOnlyIf("the error is that of the agents' own models".to_owned()),
+            (false, false) => Verdict::DoesNotHold,
+        };
+        let because = format!(
+            "At η·c_π = {STEP}, λ = 0.1 the floor of ‖∇F‖² on Multi-Sub-Ring is {} times that on the exponential graph \
+             at x̄, and {} times at the agents.",
+            show(at_average),
+            show(at_agents)
+        );
+        let numbers = vec![
+            ("floor sparse/dense at x̄, λ = 0.1".to_owned(), at_average),
+            ("floor sparse/dense at the agents, λ = 0.1".to_owned(), at_agents),
+        ];
+        Ok(Finding { numbers, verdict, because })
+    };
+    let statement = Statement {
+        id: "decoupled-from-connectivity",
+        source: "abstract, §I, §V",
+        claim: "variance reduction does not depend on the graph's connectivity",
+        measure: "stationary ‖∇F‖² on quadratics with noise, full digraphs: the same within 10 % on both graphs",
+    };
+    statement.judged(finding())
+}
+
+/// "compresses this topology-induced error floor to O(λ²σ²)".
+///
+/// Theorem 1 bounds the floor by O(ησ²/n + λ²σ²n). An upper bound is not refuted by a floor that stays with its first
+/// term; what is judged is that lowering λ lowers the floor, as λ².
+fn floor(studies: &Studies) -> Claim {
+    let graphs = [&studies.floor.sparse, &studies.floor.dense];
+    let mut numbers = vec![];
+    for graph in graphs {
+        for floor in &graph.floors {
+            let place = format!("{}, λ = {}", graph.graph, floor.momentum);
+            numbers.push((format!("floor at x̄/σ², {place}"), floor.at_average));
+            numbers.push((format!("floor at the agents/σ², {place}"), floor.at_agents));
+            numbers.push((format!("tracking error/σ², {place}"), floor.tracking));
+        }
+    }
+    let [at_average, at_agents, tracking] =
+        [|f: &Floor| f.at_average, |f: &Floor| f.at_agents, |f: &Floor| f.tracking]
+            .map(|of| graphs.map(|graph| graph.exponent(of)));
+    let named =
+        [("floor at x̄", at_average), ("floor at the agents", at_agents), ("tracking error", tracking)];
+    for (name, fits) in named {
+        for (fit, graph) in fits.iter().zip(graphs) {
+            numbers.extend(fitted(&format!("exponent of λ, {name}, {}", graph.graph), *fit));
+        }
+    }
+    let all: Vec<f64> = graphs.iter().flat_map(|g| &g.floors).map(|floor| floor.at_average).collect();
+    let typical = mean(&all);
+    let squares = |fits: [PowerLaw; 2]| fits.iter().all(|fit| fit.exponent >= 2.0 - EXPONENT_MARGIN);
+    let verdict = if squares(at_average) && squares(at_agents) {
+        Verdict::Holds
+    } else if squares(tracking) {
+        let condition = "the floor is that of the tracking error; that of ‖∇F‖² does not go as λ²";
+        Verdict::HoldsOnlyIf(condition.to_owned())
+    } else {
+        Verdict::DoesNotHold
+    };
+    let because = format!(
+        "On Multi-Sub-Ring (exponential) the floor at x̄ goes as λ to the {} ({}), that at the agents to the {} ({}), the \
+         tracking error to the {} ({}). At x̄ it is {}σ² on average; ησ²/2n alone is {}σ².",
+        power(at_average[0]),
+        power(at_average[1]),
+        power(at_agents[0]),
+        power(at_agents[1]),
+        power(tracking[0]),
+        power(tracking[1]),
+        roughly(typical),
+        roughly(STEP / (2 * AGENTS) as f64)
+    );
+    let statement = Statement {
+        id: "floor-lambda-squared",
+        source: "§I, Theorem 1, §V",
+        claim: "the steady-state error floor is compressed to O(λ²σ²)",
+        measure: "stationary means on quadratics with noise, η·c_π = 0.1, λ from 0.05 to 0.8: fitted exponent at least \
+                  1.75",
+    };
+    statement.judged(Ok(Finding { numbers, verdict, because }))
+}
+
+/// "allows the algorithm to tolerate larger step sizes on sparse graphs".
+fn larger_steps(studies: &Studies) -> Claim {
+    let finding = || {
+        let of = |trees: bool| {
+            let limit = studies.stability.iter().find(|l| l.graph == "multi-sub-ring" && l.trees == trees);
+            limit.ok_or_else(|| Missing("stability limit on Multi-Sub-Ring".to_owned()))
+        };
+        let (full, trees) = (of(false)?, of(true)?);
+        let mut numbers = vec![];
+        for limit in &studies.stability {
+            let place = format!("{}, {}", limit.graph, if limit.trees { "trees" } else { "full" });
+            numbers.push((format!("largest η·c_π·h, SMTPP, {place}"), limit.smtpp));
+            numbers.push((format!("largest η·c_π·h, Push-Pull, {place}"), limit.push_pull));
+        }
+        let answer = |limit: &Limit| match limit.smtpp / limit.push_pull {
+            ratio if ratio >= CLEARLY => Answer::Yes,
+            _ => Answer::No,
+        };
+        let because = format!(
+            "On Multi-Sub-Ring's full digraph the largest stable η·c_π·h is {} against {} of gradient tracking; on its \
+             trees, which the paper uses there, {} against {}.",
+            show(full.smtpp),
+            show(full.push_pull),
+            show(trees.smtpp),
+            show(trees.push_pull)
+        );
+        let verdict = Verdict::of_both_ways(answer(full), answer(trees));
+        Ok(Finding { numbers, verdict, because })
+    };
+    let statement = Statement {
+        id: "larger-steps",
+        source: "§III-B, Remark 4",
+        claim: "tracking momentum tolerates larger steps on sparse graphs",
+        measure: "largest stable η·c_π·h on noise-free quadratics, λ = 0.1, by bisection: 5 % or more above \
+                  Push-Pull's",
+    };
+    statement.judged(finding())
+}
+
+/// "SMTPP guarantees convergence on any strongly connected directed graph".
+fn any_digraph(studies: &Studies) -> Claim {
+    let trials = &studies.digraphs;
+    let reached: Vec<(f64, u64)> = trials.iter().filter_map(|trial| trial.reached).collect();
+    let smallest_step = reached.iter().map(|(step, _)| *step).fold(f64::INFINITY, f64::min);
+    let most_rounds = reached.iter().map(|(_, rounds)| *rounds).max().unwrap_or(0);
+    let smallest_c = trials.iter().map(|trial| trial.c_π).fold(f64::INFINITY, f64::min);
+    let verdict = match reached.len() {
+        _ if trials.is_empty() => Verdict::Undecided,
+        all if all == trials.len() => Verdict::Holds,
+        _ => Verdict::DoesNotHold,
+    };
+    let because = format!(
+        "It did on {} of {} random digraphs (c_π down to {}), with effective steps from 0.4 down to {} and within {} \
+         rounds.",
+        reached.len(),
+        trials.len(),
+        show(smallest_c),
+        show(smallest_step),
+        most_rounds
+    );
+    let numbers = vec![
+        ("digraphs".to_owned(), trials.len() as f64),
+        ("digraphs on which it converged".to_owned(), reached.len() as f64),
+        ("smallest c_π".to_owned(), smallest_c),
+        ("smallest effective step needed".to_owned(), smallest_step),
+        ("most rounds needed".to_owned(), most_rounds as f64),
+    ];
+    let statement = Statement {
+        id: "any-strongly-connected",
+        source: "abstract",
+        claim: "SMTPP converges on any strongly connected digraph",
+        measure: "20 random ones (Erdős–Rényi, k-out, geometric), no noise: every agent at the minimiser to rounding \
+                  with some step of 0.4·2^−j, j ≤ 8",
+    };
+    statement.judged(Ok(Finding { numbers, verdict, because }))
+}
+
+/// η = c√(n/T), λ = (n/T)^¼: average ‖∇F‖² at most O(1/√T).
+fn corollary(studies: &Studies) -> Claim {
+    let mut numbers = vec![];
+    let mut sentences = vec![];
+    for InRounds { graph, averages, fit } in &studies.corollary.in_rounds {
+        for (rounds, average) in averages {
+            numbers.push((format!("average ‖∇F‖², T = {rounds}, {graph}"), *average));
+        }
+        numbers.extend(fitted(&format!("exponent of T, {graph}"), *fit));
+        sentences.push(format!("{} ({graph})", power(*fit)));
+    }
+    for (n, average) in &studies.corollary.in_agents {
+        numbers.push((format!("average ‖∇F‖², T = 1024, n = {n}, exponential"), *average));
+    }
+    let in_agents = studies.corollary.in_agents_fit;
+    numbers.extend(fitted("exponent of n, exponential", in_agents));
+    let fast_enough = |fit: &PowerLaw| fit.exponent <= -0.5 || fit.is_about(-0.5, RATE_MARGIN);
+    let verdict = match studies.corollary.in_rounds.iter().all(|found| fast_enough(&found.fit)) {
+        _ if studies.corollary.in_rounds.is_empty() => Verdict::Undecided,
+        true => Verdict::Holds,
+        false => Verdict::DoesNotHold,
+    };
+    let because = format!(
+        "The average goes as T to the {}; in n, where the bound's noise term grows as √n, it goes as n to the {}.",
+        sentences.join(" and "),
+        power(in_agents)
+    );
+    let statement = Statement {
+        id: "corollary-rate",
+        source: "Corollary 1",
+        claim: "with η ∝ √(n/T), λ = (n/T)^¼ the average ‖∇F‖² is O(1/√T): no floor is left",
+        measure: "average ‖∇F(x̄)‖² over T = 2^7 … 2^12 rounds on quadratics with noise: exponent of T −½ (within 0.1 or \
+                  two standard errors) or less",
+    };
+    statement.judged(Ok(Finding { numbers, verdict, because }))
+}
+
+/// "on well-connected graphs, our algorithm achieves optimal linear speedup".
+fn speed_up(studies: &Studies) -> Claim {
+    let fit = studies.speed_up.fit;
+    let mut numbers: Vec<(String, f64)> = vec![];
+    for (n, floor) in &studies.speed_up.floors {
+        numbers.push((format!("floor at x̄/σ², n = {n}"), *floor));
+    }
+    numbers.extend(fitted("exponent of n", fit));
+    let verdict = if fit.is_about(-1.0, RATE_MARGIN) { Verdict::Holds } else { Verdict::DoesNotHold };
+    let because = format!("At one step η = {STEP} the floor of ‖∇F(x̄)‖² goes as n to the {}.", power(fit));
+    let statement = Statement {
+        id: "linear-speed-up",
+        source: "§IV-B",
+        claim: "on well-connected graphs SMTPP achieves linear speed-up",
+        measure: "stationary ‖∇F(x̄)‖² on the exponential graph, n = 5, 10, 20, 40, one step: exponent of n −1 (within \
+                  0.1 or two standard errors)",
+    };
+    statement.judged(Ok(Finding { numbers, verdict, because }))
+}
+
+/// "−0.55 ± 0.02": an exponent and two standard errors.
+fn power(fit: PowerLaw) -> String {
+    format!("{:.2} ± {:.2}", fit.exponent, 2.0 * fit.error).replace('-', "−")
+}
+
+/// A fit as two numbers.
+fn fitted(label: &str, PowerLaw { exponent, error }: PowerLaw) -> [(String, f64); 2] {
+    [(label.to_owned(), exponent), (format!("± {label}"), error)]
+}
