@@ -14,12 +14,16 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Reproduce the paper: both experiments, a verdict on every claim, figures and a page
+    Reproduce(ReproduceArgs),
     /// Run an experiment file; writes curves.csv and summary.json
     Run(RunArgs),
     /// Find a good step size and momentum for each method on each topology of an experiment
     Tune(TuneArgs),
     /// Run a results folder again and compare every bit with what it claims
     Verify(VerifyArgs),
+    /// Draw the figures and the page of a results folder again, without running anything
+    Report(ReportArgs),
     /// Put two results folders side by side
     Compare(CompareArgs),
     /// Judge the paper's claims from the results of its two experiments; writes claims.json
@@ -35,6 +39,34 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReproduceArgs {
+    /// Folder for the results
+    #[arg(long, value_name = "DIR", default_value = "out/reproduce")]
+    pub(crate) out: PathBuf,
+    /// Two repetitions and few recorded states: a look, not a verdict
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Also run the study of what the paper leaves open
+    #[arg(long)]
+    pub(crate) sensitivity: bool,
+    /// Compute every cell again, also those that an earlier run has finished
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// A results folder, or a folder of them
+    pub(crate) dir: PathBuf,
+    /// Draw every column of curves.csv, not only loss and gradient
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, clap::Args)]

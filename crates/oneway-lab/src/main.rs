@@ -7,6 +7,7 @@ mod args;
 mod claims;
 mod commands;
 mod experiment;
+mod figure;
 mod progress;
 mod report;
 mod results;
@@ -21,9 +22,11 @@ use args::{Args, Command};
 
 fn main() -> ExitCode {
     let done = match Args::parse().command {
+        Command::Reproduce(reproduce) => commands::reproduce::reproduce(&reproduce),
         Command::Run(run) => commands::run::run(&run),
         Command::Tune(tune) => commands::tune::tune(&tune),
         Command::Verify(verify) => commands::verify::verify(&verify),
+        Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::Claims(claims) => commands::claims::claims(&claims),
         Command::Methods(list) => commands::list::methods(&list),

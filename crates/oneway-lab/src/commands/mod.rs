@@ -4,6 +4,8 @@ pub(crate) mod claims;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod list;
+pub(crate) mod report;
+pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod tune;
 pub(crate) mod verify;

@@ -16,7 +16,7 @@ use crate::runner::Runner;
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
-    let plan = Plan::new(Experiment::read(&args.file, &args.overrides)?)
+    let plan = Plan::new(&Experiment::read(&args.file, &args.overrides)?)
         .with_context(|| args.file.display().to_string())?;
     let runner = Runner::new(args.threads)?;
     let default_out = Path::new("out").join(args.file.file_stem().unwrap_or_default());

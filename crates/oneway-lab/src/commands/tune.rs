@@ -151,7 +151,7 @@ fn score(
         let mut settings = trial_settings(settings, topology, trials)?;
         assign(&mut settings, &["run", "iterations"], Value::Integer(rounds as i64))?;
         assign(&mut settings, &["run", "record_every"], Value::Integer((rounds / 20).max(1) as i64))?;
-        Plan::new(Experiment::new(settings, folder)?)
+        Plan::new(&Experiment::new(settings, folder)?)
     });
     let plans = plans.collect::<Result<Vec<Plan>>>()?;
     let cells: Vec<_> = plans.iter().flat_map(Plan::cells).collect();

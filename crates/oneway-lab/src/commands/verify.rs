@@ -20,7 +20,8 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
     let csv_path = args.dir.join(curves::FILE);
     let csv = std::fs::read(&csv_path).with_context(|| csv_path.display().to_string())?;
     let folder = args.folder.as_deref().unwrap_or(Path::new(&manifest.folder));
-    let plan = Experiment::new(manifest.settings.clone(), folder).and_then(Plan::new);
+    let plan =
+        Experiment::new(manifest.settings.clone(), folder).and_then(|experiment| Plan::new(&experiment));
     let plan = plan.with_context(|| format!("the settings in {}", args.dir.display()))?;
 
     let mut differences = vec![];

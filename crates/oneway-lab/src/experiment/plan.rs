@@ -57,10 +57,13 @@ pub(crate) struct Cell<'a> {
 
 impl Plan {
     /// Resolves and checks an experiment; reads the files it names.
-    pub(crate) fn new(experiment: Experiment) -> Result<Self> {
-        let Experiment { settings, folder, variants } = experiment;
-        let entries = variants.iter().map(entries_of).collect::<Result<Vec<_>>>()?;
-        Ok(Self { entries: entries.into_iter().flatten().collect(), settings, folder })
+    pub(crate) fn new(experiment: &Experiment) -> Result<Self> {
+        let entries = experiment.variants.iter().map(entries_of).collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            entries: entries.into_iter().flatten().collect(),
+            settings: experiment.settings.clone(),
+            folder: experiment.folder.clone(),
+        })
     }
 
     /// All cells, in the order of the output: topologies, then methods, then repetitions, as in the file.

@@ -48,7 +48,7 @@ pub(crate) struct VerdictRow {
 ///
 /// `svg` is `<svg class="chart" data-figure="ID" viewBox="0 0 W H">` with each series in `<g class="series"
 /// data-series="NAME">`. It paints with `var(--ink)`, `var(--muted)`, `var(--grid)`, `var(--link)`, `var(--paper)` and, for
-/// a series, `var(--series-ANYTHING)`: the page gives such a property the colour of the series in whose group it stands.
+/// a series, one of the figures' own custom properties.
 ///
 /// `data` is `{x: AXIS, y: AXIS, series: [{name, color_light, color_dark, dash, x: [], y: [], low: [], high: []}]}`, an
 /// AXIS `{label, scale: "linear" | "log", min, max, px0, px1}` with px0 and px1 the places of min and max in the
@@ -107,10 +107,10 @@ pub(crate) fn page(report: &Report) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 title { (report.title) }
                 link rel="icon" href=(ICON);
-                style { (PreEscaped(CSS)) (PreEscaped(palette.light())) }
+                style { (PreEscaped(palette.light())) (PreEscaped(CSS)) }
                 // The page is dark when this sheet applies: by the reader's system, or by the switch. Never on paper.
                 style #dark media="screen and (prefers-color-scheme: dark)" {
-                    (PreEscaped(DARK_CSS)) (PreEscaped(palette.dark()))
+                    (PreEscaped(palette.dark())) (PreEscaped(DARK_CSS))
                 }
                 script { (PreEscaped(JS)) }
             }

@@ -1,11 +1,11 @@
 //! One colour and one dash for each series, the same in every figure and on its switch.
 
-use std::fmt::Write as _;
-
 use maud::{Markup, html};
 use serde_json::Value;
 
 use super::Figure;
+use crate::figure::palette::custom_properties;
+use crate::figure::render::Theme;
 
 /// The series of all figures, in order of appearance.
 #[derive(Debug)]
@@ -20,8 +20,6 @@ pub(super) struct Series {
     light: String,
     dark: String,
     dash: String,
-    /// The custom properties that drawings paint it with, without `--`.
-    properties: Vec<String>,
 }
 
 impl Palette {
@@ -29,24 +27,16 @@ impl Palette {
     pub(super) fn of(figures: &[Figure]) -> Self {
         let mut all: Vec<Series> = vec![];
         for figure in figures {
-            let painted = painted(&figure.svg);
             for series in figure.data["series"].as_array().into_iter().flatten() {
                 let Some(name) = series["name"].as_str() else { continue };
-                let place = all.iter().position(|known| known.name == name).unwrap_or(all.len());
-                if place == all.len() {
+                if !all.iter().any(|known| known.name == name) {
                     all.push(Series {
                         name: name.to_owned(),
-                        place,
+                        place: all.len(),
                         light: colour(&series["color_light"]),
                         dark: colour(&series["color_dark"]),
                         dash: dash(&series["dash"]),
-                        properties: vec![],
                     });
-                }
-                for (_, property) in painted.iter().filter(|(painted, _)| painted == name) {
-                    if !all.iter().any(|known| known.properties.contains(property)) {
-                        all[place].properties.push(property.clone());
-                    }
                 }
             }
         }
@@ -58,25 +48,19 @@ impl Palette {
         &self.0
     }
 
-    /// The colours on white, as a style sheet.
+    /// The colours of switches and of drawings on white, as a style sheet.
     pub(super) fn light(&self) -> String {
-        self.sheet(|series| &series.light)
+        self.sheet(Theme::Light, |series| &series.light)
     }
 
-    /// The colours on black, as a style sheet.
+    /// The same on black.
     pub(super) fn dark(&self) -> String {
-        self.sheet(|series| &series.dark)
+        self.sheet(Theme::Dark, |series| &series.dark)
     }
 
-    fn sheet(&self, colour: impl Fn(&Series) -> &str) -> String {
-        let mut sheet = ":root {\n".to_owned();
-        for series in &self.0 {
-            let _ = writeln!(sheet, "  --line-{}: {};", series.place, colour(series));
-            for property in &series.properties {
-                let _ = writeln!(sheet, "  --{property}: var(--line-{});", series.place);
-            }
-        }
-        sheet + "}\n"
+    fn sheet(&self, theme: Theme, colour: impl Fn(&Series) -> &str) -> String {
+        let lines = self.0.iter().map(|series| format!("--line-{}:{};", series.place, colour(series)));
+        format!(":root {{ {}{} }}\n", custom_properties(theme), lines.collect::<String>())
     }
 }
 
@@ -90,30 +74,6 @@ impl Series {
             }
         }
     }
-}
-
-/// Which series a drawing paints with which properties of the form `--series-…`: (name, property).
-fn painted(svg: &str) -> Vec<(String, String)> {
-    let mut painted = vec![];
-    for group in svg.split("data-series=\"").skip(1) {
-        let Some((name, content)) = group.split_once('"') else { continue };
-        let name = unescaped(name);
-        for rest in content.split("var(--").skip(1) {
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').unwrap_or(rest.len());
-            let pair = (name.clone(), rest[..end].to_owned());
-            if pair.1.starts_with("series-") && !painted.contains(&pair) {
-                painted.push(pair);
-            }
-        }
-    }
-    painted
-}
-
-/// The text of an XML attribute.
-fn unescaped(attribute: &str) -> String {
-    let entities =
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
-    entities.iter().fold(attribute.to_owned(), |text, (entity, character)| text.replace(entity, character))
 }
 
 /// A CSS colour, or ink where the text could be anything else.
@@ -140,16 +100,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn properties_take_the_colour_of_their_series() {
-        let svg = r##"<svg><text fill="var(--series-blue)"/><g data-series="A &amp; B"><path stroke="var(--series-blue,#00f)"/>
-            <text fill="var(--ink)"/></g><g data-series="C"><path fill="var(--series-c)" stroke="var(--series-blue)"/></g></svg>"##;
+    fn a_series_has_one_colour_in_each_theme() {
         let series = |name, light| json!({ "name": name, "color_light": light, "color_dark": "white" });
-        let data = json!({ "series": [series("A & B", "blue"), series("C", "red")] });
-        let palette = Palette::of(&[Figure { svg: svg.to_owned(), data, ..Figure::default() }]);
-        let sheet = ":root {\n  --line-0: blue;\n  --series-blue: var(--line-0);\n  --line-1: red;\n  \
-                     --series-c: var(--line-1);\n}\n";
-        assert_eq!(palette.light(), sheet);
-        assert_eq!(palette.dark().matches("white").count(), 2);
+        let data = json!({ "series": [series("A & B", "blue"), series("C", "red"), series("C", "green")] });
+        let palette = Palette::of(&[Figure { data, ..Figure::default() }]);
+        assert!(palette.light().contains("--line-0:blue;--line-1:red;"), "{}", palette.light());
+        assert!(
+            palette.dark().contains("--line-0:white;--line-1:white;") && !palette.dark().contains("--line-2")
+        );
     }
 
     #[test]

@@ -5,13 +5,25 @@ use oneway::metrics::Measurement;
 
 use super::cells::CellStatus;
 use crate::experiment::plan::Entry;
+use crate::figure::axis::Scale;
+use crate::figure::sparkline::sparkline;
 use crate::runner::Ran;
 
 /// One line for each method on each topology: means over its repetitions at the last recorded iteration.
 pub(crate) fn of(entries: &[Entry], ran: &[Ran<'_>]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_header(["topology", "method", "status", "loss", "‖∇F‖²", "consensus", "accuracy", "µs/round"]);
+    table.set_header([
+        "topology",
+        "method",
+        "status",
+        "loss",
+        "‖∇F‖²",
+        "its curve",
+        "consensus",
+        "accuracy",
+        "µs/round",
+    ]);
     for entry in entries {
         let cells: Vec<&Ran<'_>> = ran.iter().filter(|ran| std::ptr::eq(ran.cell.entry, entry)).collect();
         let last: Vec<&Measurement> = cells.iter().filter_map(|ran| ran.result.points.last()).collect();
@@ -27,12 +39,22 @@ pub(crate) fn of(entries: &[Entry], ran: &[Ran<'_>]) -> Table {
             statuses(&cells),
             fixed(mean(&|m| Some(m.loss)), 4),
             scientific(mean(&|m| Some(m.grad_norm_sq))),
+            sparkline(&mean_gradients(&cells), 18, Scale::Log),
             scientific(mean(&|m| Some(m.consensus_error))),
             fixed(mean(&|m| m.test_accuracy), 4),
             fixed((rounds > 0).then(|| 1e6 * seconds / rounds as f64), 1),
         ]);
     }
     table
+}
+
+/// The mean ‖∇F(x̄)‖² over repetitions at each recorded state that all of them reached.
+fn mean_gradients(cells: &[&Ran<'_>]) -> Vec<f64> {
+    let shortest = cells.iter().map(|ran| ran.result.points.len()).min().unwrap_or(0);
+    let mean = |at: usize| {
+        cells.iter().map(|ran| ran.result.points[at].grad_norm_sq).sum::<f64>() / cells.len() as f64
+    };
+    (0..shortest).map(mean).collect()
 }
 
 /// So many digits after the point; what would be too long for that, or is not there, otherwise.

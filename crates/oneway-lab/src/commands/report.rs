@@ -1,0 +1,191 @@
+//! `oneway report`: draws the figures of a results folder again and writes its page, without running anything.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use crate::args::ReportArgs;
+use crate::experiment::Experiment;
+use crate::experiment::plan::Plan;
+use crate::figure::data::chart_data;
+use crate::figure::gallery::{self, Art, Picture};
+use crate::figure::render::{self, Theme};
+use crate::report::{Drawing, Figure, Report, TableBlock, VerdictRow, page};
+use crate::results::curves::{self, Curve};
+use crate::results::folder::OutputFolder;
+use crate::results::manifest::Manifest;
+use crate::sensitivity::Sensitivity;
+
+/// The verdicts, in the folder of a reproduction.
+pub(crate) const CLAIMS: &str = "claims.json";
+/// The subfolder of a reproduction that becomes a table, not figures.
+pub(crate) const SENSITIVITY: &str = "sensitivity";
+
+/// Runs the command.
+pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
+    let written = write(&args.dir, args.all)?;
+    writeln!(std::io::stdout(), "{}", written.display())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Draws all figures of a results folder, or of a folder of them, and writes `report.html`; returns
+/// where. Loss and gradient, or every quantity if `all`.
+pub(crate) fn write(dir: &Path, all: bool) -> Result<PathBuf> {
+    let parts = parts(dir)?;
+    let folder = OutputFolder::prepare(dir)?;
+    let figures = OutputFolder::prepare(&dir.join("figures"))?;
+    let mut report = Report { verdicts: verdicts(dir)?, ..Report::default() };
+    let mut pictures = vec![];
+    for part in &parts {
+        report.facts.extend(part.facts());
+        report.settings += &format!("# {}\n\n{}\n", part.name, toml::to_string(&part.manifest.settings)?);
+        if part.name == SENSITIVITY {
+            report.tables.push(sensitivity(&part.curves));
+            continue;
+        }
+        // curves alone make charts; the settings add notes and networks, but may name files that have moved
+        match part.pictures(all) {
+            Ok(drawn) => pictures.extend(drawn),
+            Err(error) => {
+                eprintln!("oneway: {}: no networks and no notes in its figures: {error:#}", part.name);
+                pictures.extend(gallery::charts(&part.curves, &[], all));
+            }
+        }
+    }
+    pictures.par_iter().try_for_each(|picture| picture.write(&figures))?;
+    for picture in pictures {
+        add(&mut report, picture);
+    }
+    (report.title, report.summary) = title(dir, &report);
+    folder.write("report.html", page(&report))
+}
+
+/// A results folder, read.
+struct Part {
+    name: String,
+    manifest: Manifest,
+    curves: Vec<Curve>,
+}
+
+/// The folder itself, or all results folders in it.
+fn parts(dir: &Path) -> Result<Vec<Part>> {
+    let read = |dir: &Path| {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Part { name, manifest: Manifest::read(dir)?, curves: curves::read(&dir.join(curves::FILE))? })
+    };
+    if dir.join(Manifest::FILE).exists() {
+        return Ok(vec![read(dir)?]);
+    }
+    let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
+    let mut folders: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    folders.retain(|folder| folder.join(Manifest::FILE).exists());
+    folders.sort_by_key(|folder| std::cmp::Reverse(folder.clone())); // Multi-Sub-Ring before exponential, as in the paper
+    if folders.is_empty() {
+        bail!(
+            "{} is not a results folder, nor does it hold any: there is no {}",
+            dir.display(),
+            Manifest::FILE
+        );
+    }
+    folders.iter().map(|folder| read(folder)).collect()
+}
+
+impl Part {
+    fn pictures(&self, all: bool) -> Result<Vec<Picture>> {
+        let experiment = Experiment::new(self.manifest.settings.clone(), Path::new(&self.manifest.folder))?;
+        let mut pictures = gallery::charts(&self.curves, &experiment.variants, all);
+        pictures.extend(gallery::networks(&Plan::new(&experiment)?, &experiment.variants)?);
+        Ok(pictures)
+    }
+
+    fn facts(&self) -> Vec<(String, String)> {
+        let Manifest { oneway, cells, cells_planned, curves_sha256, .. } = &self.manifest;
+        let sum =
+            |of: fn(&crate::results::cells::End) -> f64| cells.iter().map(|cell| of(&cell.end)).sum::<f64>();
+        let rounds: u64 = cells.iter().map(|cell| cell.end.rounds).sum();
+        let (stepping, observing) = (sum(|end| end.seconds_stepping), sum(|end| end.seconds_observing));
+        let fact = |what: &str, value: String| (format!("{}: {what}", self.name), value);
+        vec![
+            fact("runs", format!("{} of {cells_planned}, {rounds} rounds", cells.len())),
+            fact(
+                "time in rounds",
+                format!("{stepping:.2} s, {:.1} µs a round", 1e6 * stepping / rounds.max(1) as f64),
+            ),
+            fact("time in measuring", format!("{observing:.2} s")),
+            fact("SHA-256 of curves.csv", curves_sha256.clone()),
+            fact("made by", format!("oneway {oneway}, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
+        ]
+    }
+}
+
+/// A claim as `claims.json` has it.
+#[derive(Deserialize)]
+struct ClaimRecord {
+    claim: String,
+    source: String,
+    measure: String,
+    numbers: Vec<(String, Option<f64>)>,
+    verdict: String,
+    because: String,
+}
+
+/// The verdicts of a reproduction; none in other folders.
+fn verdicts(dir: &Path) -> Result<Vec<VerdictRow>> {
+    let path = dir.join(CLAIMS);
+    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(vec![]) };
+    let claims: Vec<ClaimRecord> = serde_json::from_str(&text)
+        .with_context(|| format!("{} is not what oneway wrote", path.display()))?;
+    let row = |record: ClaimRecord| VerdictRow {
+        claim: record.claim,
+        source: record.source,
+        measure: record.measure,
+        numbers: record.numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).collect(),
+        verdict: record.verdict,
+        because: record.because,
+    };
+    Ok(claims.into_iter().map(row).collect())
+}
+
+fn sensitivity(curves: &[Curve]) -> TableBlock {
+    let sensitivity = Sensitivity::new(curves);
+    let rows = sensitivity.rows_as_text().map(|(name, ratios)| std::iter::once(name).chain(ratios).collect());
+    TableBlock {
+        caption: "What the paper leaves open: ‖∇F(x̄)‖² of SMTPP over that of CSGDM on the same data, at the end of each \
+                  plateau of the step size. 1 is as good as the centralised bound."
+            .to_owned(),
+        header: std::iter::once("reconstruction, partition".to_owned()).chain(sensitivity.header.clone()).collect(),
+        rows: rows.collect(),
+        heat: true,
+    }
+}
+
+fn add(report: &mut Report, picture: Picture) {
+    match picture.art {
+        Art::Chart(mut chart) => {
+            let data = chart_data(&chart);
+            chart.title = String::new(); // the page has captions
+            report.figures.push(Figure {
+                id: picture.file,
+                caption: picture.caption,
+                group: picture.topology,
+                svg: render::svg(&chart, Theme::Css),
+                data,
+            });
+        }
+        Art::Drawing { css, .. } => report.networks.push(Drawing { caption: picture.caption, svg: css }),
+    }
+}
+
+fn title(dir: &Path, report: &Report) -> (String, String) {
+    if report.verdicts.is_empty() {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        return (name, "Measured by oneway; every run can be made again to the last bit.".to_owned());
+    }
+    let summary = "The two experiments of “Stochastic Momentum Tracking Push-Pull for Decentralized Optimization over \
+                   Directed Graphs”, run again on the real a9a, and every claim of the paper put to a measurement.";
+    ("SMTPP, reproduced".to_owned(), summary.to_owned())
+}

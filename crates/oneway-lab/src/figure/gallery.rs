@@ -1,0 +1,181 @@
+//! All figures of a results folder: loss and gradient of each topology, and the topologies themselves.
+
+use anyhow::Result;
+use oneway::graph::{Digraph, families};
+use oneway::topology::Pair;
+
+use super::chart::Chart;
+use super::from_curves::{self, Against, Quantity};
+use super::network::{self, Network};
+use super::places::{self, Place};
+use super::render::{self, Theme};
+use crate::experiment::plan::{Entry, Plan};
+use crate::experiment::spec::{LinksSpec, ShapeSpec, Spec, TopologySpec};
+use crate::results::curves::Curve;
+use crate::results::folder::OutputFolder;
+
+/// Pixels of a PNG for each of the figure's: sharp on dense screens and in print.
+const DENSITY: f32 = 2.0;
+
+/// A figure, to be drawn in any theme.
+#[derive(Debug)]
+pub(crate) struct Picture {
+    /// Its file's name, without ending.
+    pub(crate) file: String,
+    /// The topology it belongs to.
+    pub(crate) topology: String,
+    pub(crate) caption: String,
+    pub(crate) art: Art,
+}
+
+/// What is drawn.
+#[derive(Debug)]
+pub(crate) enum Art {
+    /// A chart, drawn when asked.
+    Chart(Chart),
+    /// A drawing, as light SVG and as SVG for pages.
+    Drawing { light: String, css: String },
+}
+
+impl Picture {
+    /// Writes it as SVG, PNG and PDF.
+    pub(crate) fn write(&self, folder: &OutputFolder) -> Result<()> {
+        let svg = match &self.art {
+            Art::Chart(chart) => render::svg(chart, Theme::Light),
+            Art::Drawing { light, .. } => light.clone(),
+        };
+        folder.write(&format!("{}.png", self.file), render::png(&svg, DENSITY)?)?;
+        folder.write(&format!("{}.pdf", self.file), render::pdf(&svg)?)?;
+        folder.write(&format!("{}.svg", self.file), svg)?;
+        Ok(())
+    }
+}
+
+/// Loss and gradient of each topology, against iterations and against floats sent; every quantity if `all`.
+pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Picture> {
+    let notes = step_notes(variants);
+    let topologies = from_curves::topologies(curves);
+    let mut pictures = vec![];
+    for &topology in &topologies {
+        let shown = if all { &Quantity::ALL[..] } else { &[Quantity::Loss, Quantity::Gradient] };
+        for &quantity in shown {
+            for (against, suffix) in [(Against::Iterations, ""), (Against::FloatsSent, "-by-floats")] {
+                let mut chart = from_curves::chart(curves, topology, quantity, against);
+                if against == Against::Iterations {
+                    chart.markers.clone_from(&notes);
+                }
+                if !chart.series.is_empty() {
+                    pictures.push(Picture {
+                        file: format!("{}-{}{suffix}", file_name(topology, &topologies), quantity.key()),
+                        topology: topology.to_owned(),
+                        caption: quantity.title().to_owned(),
+                        art: Art::Chart(chart),
+                    });
+                }
+            }
+        }
+    }
+    pictures
+}
+
+/// A drawing for each topology and each set of its links that methods use. Beyond a hundred agents there is nothing to
+/// read in a drawing, and none is made.
+pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
+    let maps: Vec<(String, Vec<Place>)> = variants.iter().flat_map(maps).collect();
+    let decentralised = |entry: &&Entry| entry.graph != "complete" && entry.run.agents <= 100;
+    let entries: Vec<&Entry> = plan.entries.iter().filter(decentralised).collect();
+    let mut names: Vec<&str> = entries.iter().map(|entry| &*entry.topology_name).collect();
+    names.dedup(); // entries of a topology stand together
+
+    let mut pictures: Vec<Picture> = vec![];
+    for entry in &entries {
+        let file = format!("{}-network-{}", file_name(&entry.topology_name, &names), entry.graph);
+        if pictures.iter().any(|other| other.file == file) {
+            continue;
+        }
+        let pair = entry.topology.at(0);
+        let same = entries.iter().filter(|other| other.topology_name == entry.topology_name);
+        let digraph = |pair: &Pair| Digraph::from_mixing(&pair.pull);
+        let mut full = digraph(pair)?;
+        for other in same {
+            let other = digraph(other.topology.at(0))?;
+            if other.edge_count() > full.edge_count() {
+                full = other;
+            }
+        }
+        let stationary = entry.topology.stationary(0)?;
+        let root = (entry.graph != "full").then(|| {
+            let shares = stationary.pull.iter().enumerate();
+            shares.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(agent, _)| agent)
+        });
+        let links = match root {
+            None => "all links".to_owned(),
+            Some(root) => format!("spanning {} with root {root}", entry.graph),
+        };
+        let mapped = maps.iter().find(|(name, _)| *name == entry.topology_name);
+        let places = mapped.map_or_else(|| places::tidy(&full), |(_, places)| places.clone());
+        let title = format!("{}, {} agents: {links}", entry.topology_name, full.agents());
+        let network = Network { title, full: &full, pair, stationary, root, places };
+        pictures.push(Picture {
+            file,
+            topology: entry.topology_name.clone(),
+            caption: network.title.clone(),
+            art: Art::Drawing {
+                light: network::svg(&network, Theme::Light),
+                css: network::svg(&network, Theme::Css),
+            },
+        });
+    }
+    Ok(pictures)
+}
+
+/// Where agents stand, for the topologies that say so.
+fn maps(spec: &Spec) -> Vec<(String, Vec<Place>)> {
+    let map = |topology: &TopologySpec| Some((topology.name.clone(), map(topology, spec.run.agents)?));
+    spec.topologies.iter().filter_map(map).collect()
+}
+
+/// Where the radios of a geometric topology are.
+fn map(topology: &TopologySpec, agents: usize) -> Option<Vec<Place>> {
+    let LinksSpec::Family { family, parameters } = &topology.links else { return None };
+    if family.name != "geometric" {
+        return None;
+    }
+    let (range, spread) = (parameters.real("range").ok()?, parameters.real("spread").ok()?);
+    let radios = families::geometric_points(agents, range, spread, topology.seed).ok()?;
+    Some(places::map(radios.iter().map(|radio| (radio.x, radio.y))))
+}
+
+/// "η/10" where the steps of all methods become smaller together.
+fn step_notes(variants: &[Spec]) -> Vec<(f64, String)> {
+    let [spec] = variants else { return vec![] };
+    let decay = |shape: ShapeSpec| match shape {
+        ShapeSpec::Decay { factor, every } => Some((factor, every)),
+        _ => None,
+    };
+    let mut decays = spec.methods.iter().map(|method| decay(method.step.shape));
+    let Some(Some((factor, every))) = decays.next() else { return vec![] };
+    if every == 0 || !decays.all(|other| other == Some((factor, every))) {
+        return vec![];
+    }
+    let note = |plateau: u64| match (1.0 / factor).powi(plateau as i32) {
+        by if by.fract() == 0.0 && by < 1e6 => format!("η/{by}"),
+        by => format!("η·{:.3}", 1.0 / by),
+    };
+    // A note on each of many plateaus would hide the lines.
+    let plateaus = (spec.run.iterations.saturating_sub(1) / every).min(6);
+    (1..=plateaus).map(|plateau| ((plateau * every) as f64, note(plateau))).collect()
+}
+
+/// A name that every file system takes, and that no earlier one of all names takes too.
+fn file_name(name: &str, all: &[&str]) -> String {
+    let plain = |name: &str| {
+        let allowed = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+        name.chars().map(allowed).collect::<String>().trim_start_matches('.').to_owned()
+    };
+    let like_it = |other: &&&str| plain(other).to_lowercase() == plain(name).to_lowercase();
+    match all.iter().take_while(|other| **other != name).filter(like_it).count() {
+        0 => plain(name),
+        earlier => format!("{}-{}", plain(name), earlier + 1),
+    }
+}

@@ -1,0 +1,185 @@
+//! Where everything in a chart goes. Drawing and hover read the same layout, so they cannot disagree.
+
+use super::axis::{Range, Ticks};
+use super::chart::{Chart, Series};
+use super::font::{self, Weight};
+
+/// Size of text, and of smaller notes.
+pub(crate) const TEXT: f64 = 14.0;
+pub(crate) const SMALL: f64 = 12.5;
+pub(crate) const TITLE: f64 = 16.0;
+/// Distance between lines of text.
+pub(crate) const LINE: f64 = 18.0;
+/// Length of the line sample before a name.
+pub(crate) const SAMPLE: f64 = 20.0;
+/// From the plot to the samples of the labels: room for the leaders.
+const LEADER: f64 = 18.0;
+/// Beyond so many series, names at the ends of lines would crowd.
+const MOST_LABELS: usize = 7;
+
+const WIDTH: f64 = 680.0;
+const PLOT_HEIGHT: f64 = 300.0;
+const MARGIN: f64 = 14.0;
+
+/// A rectangle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rect {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) right: f64,
+    pub(crate) bottom: f64,
+}
+
+/// The name of a series: its line sample begins at (x, y), the text follows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Label {
+    /// Which series.
+    pub(crate) series: usize,
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    /// Where the line ends, if a leader is to go there.
+    pub(crate) from: Option<(f64, f64)>,
+}
+
+/// A chart laid out.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) plot: Rect,
+    pub(crate) x: Range,
+    pub(crate) y: Range,
+    pub(crate) x_ticks: Ticks,
+    pub(crate) y_ticks: Ticks,
+    pub(crate) labels: Vec<Label>,
+    /// Whether there are more than a few bands.
+    pub(crate) crowded: bool,
+    /// Names of series of which nothing can be shown.
+    pub(crate) hidden: Vec<String>,
+}
+
+impl Layout {
+    /// Lays a chart out.
+    pub(crate) fn new(chart: &Chart) -> Self {
+        let points = || chart.series.iter().flat_map(Series::points).filter(|&p| chart.shows(p));
+        let bands =
+            chart.series.iter().flat_map(|series| series.band().flat_map(|(_, low, high)| [low, high]));
+        let within = |limit: Option<f64>| move |value: f64| limit.map_or(value, |limit| value.min(limit));
+        let x = Range::fit(chart.x.scale, points().map(|(x, _)| x).map(within(chart.x.limit)), 0.0);
+        let y = points().map(|(_, y)| y).chain(bands).map(within(chart.y.limit));
+        let y = Range::fit(chart.y.scale, y, 0.03);
+        let (x_ticks, y_ticks) = (x.ticks(6), y.ticks(6));
+
+        let (shown, hidden): (Vec<usize>, Vec<usize>) = (0..chart.series.len())
+            .partition(|&series| chart.series[series].points().any(|point| chart.shows(point)));
+        let direct = shown.len() <= MOST_LABELS;
+        let widest = |texts: &mut dyn Iterator<Item = &str>| {
+            texts.map(|text| font::width(text, TEXT, Weight::Regular)).fold(0.0, f64::max)
+        };
+        let names = widest(&mut shown.iter().map(|&series| &*chart.series[series].name));
+        let numbers = widest(&mut y_ticks.major.iter().map(|(_, label)| &**label));
+        let last_number =
+            x_ticks.major.last().map_or(0.0, |(_, label)| font::width(label, TEXT, Weight::Regular));
+
+        let left = MARGIN + numbers + 8.0;
+        let right = match direct && !shown.is_empty() {
+            true => (WIDTH - MARGIN - LEADER - SAMPLE - 6.0 - names).max(left + 0.4 * WIDTH),
+            false => WIDTH - MARGIN - last_number / 2.0,
+        };
+        let top = MARGIN + if chart.title.is_empty() { 0.0 } else { TITLE + 10.0 } + LINE + 12.0;
+        let plot = Rect { left, top, right, bottom: top + PLOT_HEIGHT };
+        let (x, y) = (x.between(plot.left, plot.right), y.between(plot.bottom, plot.top));
+        let axis_bottom = plot.bottom + 20.0 + LINE;
+        let labels = match direct {
+            true => direct_labels(chart, &shown, &plot, (&x, &y)),
+            false => legend(&shown, &plot, axis_bottom + LINE + 4.0, names),
+        };
+        // Names and titles longer than expected make the figure wider rather than leave it.
+        let label_end = if direct { plot.right + LEADER + SAMPLE + 6.0 + names } else { 0.0 };
+        let title = font::width(&chart.title, TITLE, Weight::SemiBold);
+        let lowest = labels.iter().map(|label| label.y).fold(axis_bottom, f64::max);
+        Self {
+            width: (label_end + MARGIN).max(title + 2.0 * MARGIN).max(WIDTH),
+            height: (lowest + MARGIN).ceil(),
+            plot,
+            x,
+            y,
+            x_ticks,
+            y_ticks,
+            labels,
+            crowded: chart.series.iter().filter(|series| series.band().next().is_some()).count() > 3,
+            hidden: hidden.into_iter().map(|series| chart.series[series].name.clone()).collect(),
+        }
+    }
+}
+
+/// A name at the end of each line, moved as little as need be so that none overlap.
+fn direct_labels(chart: &Chart, shown: &[usize], plot: &Rect, (x, y): (&Range, &Range)) -> Vec<Label> {
+    let mut ends: Vec<(usize, f64, f64)> = vec![];
+    for &series in shown {
+        let inside = |&point: &(f64, f64)| chart.shows(point) && point.0 <= x.max && point.1 <= y.max;
+        let mut points = chart.series[series].points();
+        let last = points.rfind(inside).or_else(|| chart.series[series].points().rfind(|&p| chart.shows(p)));
+        if let Some((end_x, end_y)) = last.and_then(|(at_x, at_y)| Some((x.pixel(at_x)?, y.pixel(at_y)?))) {
+            ends.push((series, end_x.min(plot.right), end_y.max(plot.top)));
+        }
+    }
+    ends.sort_by(|a, b| a.2.total_cmp(&b.2).then(a.0.cmp(&b.0)));
+    let wanted: Vec<f64> = ends.iter().map(|&(_, _, y)| y).collect();
+    let placed = spread(&wanted, LINE, plot.top + 0.5 * LINE, plot.bottom - 0.5 * LINE);
+    let label = |(&(series, end_x, end_y), label_y): (&(usize, f64, f64), f64)| Label {
+        series,
+        x: plot.right + LEADER,
+        y: label_y,
+        from: Some((end_x, end_y)),
+    };
+    ends.iter().zip(placed).map(label).collect()
+}
+
+/// Names in columns below the plot.
+fn legend(shown: &[usize], plot: &Rect, top: f64, names: f64) -> Vec<Label> {
+    let column = SAMPLE + 6.0 + names + 22.0;
+    let columns = (((plot.right - plot.left) / column) as usize).clamp(1, shown.len().max(1));
+    let label = |(i, &series): (usize, &usize)| Label {
+        series,
+        x: plot.left + (i % columns) as f64 * column,
+        y: top + (i / columns) as f64 * LINE,
+        from: None,
+    };
+    shown.iter().enumerate().map(label).collect()
+}
+
+/// Positions at least `gap` apart and from `low` to `high`, as near as can be (in squares) to those wanted, which ascend.
+///
+/// Labels that touch move as one block about their mean; blocks that then touch merge. If there is no room for all, they
+/// are evenly closer than `gap`.
+pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+    let count = wanted.len();
+    let gap = if count > 1 { gap.min(((high - low) / (count - 1) as f64).max(0.0)) } else { gap };
+    // (sum of wanted tops, size): a label's wish for the top of its block is its own less what stands above it.
+    let mut blocks: Vec<(f64, usize)> = vec![];
+    let top = |&(sum, size): &(f64, usize)| {
+        let last = (high - (size - 1) as f64 * gap).max(low);
+        (sum / size as f64).clamp(low, last)
+    };
+    for &wish in wanted {
+        let mut block = (if wish.is_finite() { wish } else { high }, 1);
+        while let Some(before) = blocks.last() {
+            if top(before) + before.1 as f64 * gap <= top(&block) {
+                break;
+            }
+            block = (before.0 + block.0 - (block.1 * before.1) as f64 * gap, before.1 + block.1);
+            blocks.pop();
+        }
+        blocks.push(block);
+    }
+    let place = |block: &(f64, usize)| {
+        let (start, size) = (top(block), block.1);
+        (0..size).map(move |i| start + i as f64 * gap)
+    };
+    blocks.iter().flat_map(place).collect()
+}
+
+#[cfg(test)]
+#[path = "layout_tests.rs"]
+mod tests;

@@ -1,0 +1,25 @@
+//! Figures: one definition, drawn as SVG, PNG and PDF, and in a page with hover and two themes.
+//!
+//! A [`chart::Chart`] says what is shown ([`from_curves`] makes one of measured curves), [`layout`] says where it goes, and
+//! [`render`] draws it; [`data`] gives a page the numbers under the pointer. [`network`] draws a topology, and
+//! [`gallery`] all that belongs to a results folder.
+//! Nothing depends on the machine: fonts are embedded, ids come from content, and there are no dates.
+
+pub(crate) mod axis;
+pub(crate) mod chart;
+pub(crate) mod data;
+mod draw;
+mod font;
+pub(crate) mod from_curves;
+pub(crate) mod gallery;
+mod layout;
+pub(crate) mod network;
+pub(crate) mod palette;
+mod pdf;
+pub(crate) mod places;
+pub(crate) mod render;
+pub(crate) mod sparkline;
+mod svg;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! Colours: a method has the same one, and the same dashes, in every figure.
+//!
+//! The first hues are those of Okabe and Ito; their pale ones, which are lost on white and cannot be told from others once
+//! darkened, gave way to darker ones. A test holds all of them to be apart to the colour-blind. Each has a variant for
+//! dark pages. A colour also has a name: in a page, CSS custom properties of that name rule (`--ink`, `--series-blue`), so
+//! that one SVG serves both themes.
+
+use super::render::Theme;
+
+/// A colour in both themes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Color {
+    /// Its CSS custom property, without the dashes.
+    pub(crate) name: &'static str,
+    /// On white.
+    pub(crate) light: &'static str,
+    /// On #111.
+    pub(crate) dark: &'static str,
+}
+
+const fn color(name: &'static str, light: &'static str, dark: &'static str) -> Color {
+    Color { name, light, dark }
+}
+
+/// Text that matters, and the reference method.
+pub(crate) const INK: Color = color("ink", "#1a1a1a", "#ececec");
+/// Labels of axes and other quiet text.
+pub(crate) const MUTED: Color = color("muted", "#5c5c5c", "#a3a3a3");
+/// Grid lines.
+pub(crate) const GRID: Color = color("grid", "#e4e4e4", "#2e2e2e");
+/// Links that are not used.
+pub(crate) const LINK: Color = color("link", "#c8c8c8", "#484848");
+/// The paper.
+pub(crate) const PAPER: Color = color("paper", "#ffffff", "#111111");
+
+/// The hues of methods: as it is, and lighter for variants of a method, which often run on top of it.
+const HUES: [[Color; 2]; 7] = [
+    [color("series-blue", "#0072b2", "#3fa7e8"), color("series-blue-2", "#4095cb", "#8fcbf2")],
+    [color("series-vermilion", "#d55e00", "#f07f2e"), color("series-vermilion-2", "#d77830", "#f7b283")],
+    [color("series-green", "#009e73", "#2fcb9b"), color("series-green-2", "#2f9f7c", "#83d9bd")],
+    [color("series-pink", "#b8548f", "#dc86b8"), color("series-pink-2", "#c876a6", "#ecb9d7")],
+    [color("series-violet", "#7326d9", "#9b5cff"), color("series-violet-2", "#9a66e3", "#c3a0ff")],
+    [color("series-brown", "#553300", "#f2cf8d"), color("series-brown-2", "#8a6a33", "#f7e3bf")],
+    [color("series-crimson", "#8f0f3c", "#ef3f5f"), color("series-crimson-2", "#b85577", "#f58a9c")],
+];
+
+/// Pulled models: the hue of R in network figures.
+pub(crate) const PULL: Color = HUES[0][0];
+/// Pushed trackers: the hue of C.
+pub(crate) const PUSH: Color = HUES[1][0];
+
+/// How the line of a method is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    pub(crate) color: Color,
+    /// `stroke-dasharray`.
+    pub(crate) dash: Option<&'static str>,
+}
+
+/// The reference runs under the methods that should follow it: dots on top of a line leave both to be seen.
+const REFERENCE: Style = Style { color: INK, dash: Some("1.6 3.4") };
+
+/// Methods whose hue never depends on what else is drawn, as an index of [`HUES`].
+const KNOWN: [(&str, usize); 6] =
+    [("smtpp", 0), ("stpp", 1), ("sgp", 2), ("push-diging", 3), ("push-pull", 4), ("momentum-tracking", 5)];
+
+/// Dashes of variants, as in "SMTPP (trees)", by order of appearance; after them they start again.
+const DASHES: [&str; 4] = ["7 3.5", "2.5 2.5", "9 3 2 3", "4 2 1 2 1 2"];
+
+/// The styles of a set of methods.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Palette(Vec<(String, Style)>);
+
+impl Palette {
+    /// Styles for these methods. Known ones have their own; others take what is left in order of appearance, so for the
+    /// same colours in several figures give all methods of all of them.
+    pub(crate) fn of<'a>(methods: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut names: Vec<&str> = vec![];
+        for name in methods {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let mut families: Vec<(String, usize)> = vec![];
+        for name in &names {
+            let (family, _) = split(name);
+            let known = KNOWN.iter().find(|(known, _)| *known == family);
+            if let (Some(&(_, hue)), false) = (known, families.iter().any(|(other, _)| *other == family)) {
+                families.push((family, hue));
+            }
+        }
+        let mut styles: Vec<(String, Style)> = vec![];
+        for name in names {
+            let (family, variant) = split(name);
+            if matches!(&*family, "csgdm" | "csgd" | "centralised") && variant.is_none() {
+                styles.push((name.to_owned(), REFERENCE));
+                continue;
+            }
+            let hue = families.iter().find(|(known, _)| *known == family).map(|&(_, hue)| hue);
+            let hue = hue.unwrap_or_else(|| {
+                // From the far end, which known methods do not use, then what the known ones left, then those with the fewest lines.
+                let taken = |hue: &usize| families.iter().any(|&(_, other)| other == *hue);
+                let free = (0..HUES.len()).rev().find(|hue| !taken(hue));
+                let lines = |hue: &usize| {
+                    styles.iter().filter(|(_, style)| HUES[*hue].contains(&style.color)).count()
+                };
+                let hue = free.or_else(|| (0..HUES.len()).min_by_key(lines)).unwrap_or(0);
+                families.push((family, hue));
+                hue
+            });
+            let used = |style: &Style| styles.iter().any(|(_, other)| other == style);
+            let plain = Style { color: HUES[hue][0], dash: None };
+            let style = match variant.as_deref() {
+                Some("trees") => Style { color: HUES[hue][1], dash: Some(DASHES[0]) },
+                None if !used(&plain) => plain,
+                _ => {
+                    let dashed = DASHES.map(|dash| Style { color: HUES[hue][1], dash: Some(dash) });
+                    let free = dashed[1..].iter().find(|style| !used(style));
+                    *free.unwrap_or(&dashed[1 + styles.len() % (DASHES.len() - 1)])
+                }
+            };
+            styles.push((name.to_owned(), style));
+        }
+        Self(styles)
+    }
+
+    /// The style of a method; plain ink for one that this palette was not made for.
+    pub(crate) fn style(&self, method: &str) -> Style {
+        let found = self.0.iter().find(|(name, _)| name == method);
+        found.map_or(Style { color: INK, dash: None }, |&(_, style)| style)
+    }
+}
+
+/// `SMTPP (trees)` → `smtpp` and `trees`.
+fn split(method: &str) -> (String, Option<String>) {
+    let plain = |text: &str| text.trim().to_lowercase().replace([' ', '_'], "-");
+    match method.split_once('(') {
+        Some((family, variant)) => (plain(family), Some(plain(variant.trim_end_matches([')', ' '])))),
+        None => (plain(method), None),
+    }
+}
+
+/// All colours as CSS custom properties, for the rule of a page's theme.
+pub(crate) fn custom_properties(theme: Theme) -> String {
+    let all = [INK, MUTED, GRID, LINK, PAPER].into_iter().chain(HUES.into_iter().flatten());
+    all.map(|color| {
+        format!("--{}:{};", color.name, if theme == Theme::Dark { color.dark } else { color.light })
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_looks_the_same_whatever_is_drawn_beside_it() {
+        let one = Palette::of(["SMTPP", "SMTPP (trees)", "STPP", "SGP", "Push-DIGing", "CSGDM"]);
+        let other =
+            Palette::of(["my own", "SGP", "CSGDM", "SMTPP (trees)", "another", "Push-DIGing", "STPP"]);
+        for method in ["SMTPP (trees)", "STPP", "SGP", "Push-DIGing", "CSGDM"] {
+            assert_eq!(one.style(method), other.style(method), "{method}");
+        }
+        assert_eq!(Palette::of(["SMTPP"]).style("SMTPP"), one.style("SMTPP"));
+        assert_ne!(one.style("SMTPP"), one.style("SMTPP (trees)"));
+        assert_eq!(one.style("CSGDM").color, INK);
+    }
+
+    #[test]
+    fn no_two_of_many_methods_look_alike() {
+        let names: Vec<String> = (0..20).map(|i| format!("method {i}")).collect();
+        let known = ["SMTPP", "STPP", "SGP", "SMTPP (trees)", "SMTPP (lazy-trees)", "SMTPP (a)", "Push-Pull"];
+        let all: Vec<&str> = known.into_iter().chain(names.iter().map(String::as_str)).collect();
+        let palette = Palette::of(all.iter().copied());
+        for (i, a) in all.iter().enumerate() {
+            for b in &all[..i] {
+                assert_ne!(palette.style(a), palette.style(b), "{a} and {b}");
+            }
+        }
+    }
+
+    /// Contrast of two colours by WCAG 2.
+    fn contrast(a: &str, b: &str) -> f64 {
+        let luminance = |hex: &str| {
+            let part = |at: usize| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
+            let linear = |c: f64| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+            0.2126 * linear(part(1)) + 0.7152 * linear(part(3)) + 0.0722 * linear(part(5))
+        };
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    }
+
+    #[test]
+    fn lines_and_text_stand_out_in_both_themes() {
+        for color in HUES.into_iter().flatten() {
+            assert!(contrast(color.light, "#ffffff") >= 3.0, "{color:?}");
+            assert!(contrast(color.dark, "#111111") >= 4.5, "{color:?}");
+        }
+        for color in [INK, MUTED] {
+            assert!(contrast(color.light, "#ffffff") >= 4.5 && contrast(color.dark, "#111111") >= 4.5);
+        }
+    }
+
+    /// CIE L*a*b* of a colour as a dichromat sees it (Machado, Oliveira & Fernandes 2009, severity 1).
+    fn seen(hex: &str, sight: &[[f64; 3]; 3]) -> [f64; 3] {
+        let part = |at: usize| f64::from(u8::from_str_radix(&hex[at..at + 2], 16).unwrap()) / 255.0;
+        let linear = |c: f64| if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) };
+        let rgb = [1, 3, 5].map(|at| linear(part(at)));
+        let times =
+            |m: &[[f64; 3]; 3], v: [f64; 3]| m.map(|row| row[0] * v[0] + row[1] * v[1] + row[2] * v[2]);
+        let rgb = times(sight, rgb).map(|c| c.clamp(0.0, 1.0));
+        let [x, y, z] =
+            times(&[[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]], rgb);
+        let root = |t: f64| if t > 0.008856 { t.cbrt() } else { 7.787 * t + 16.0 / 116.0 };
+        let (x, y, z) = (root(x / 0.9505), root(y), root(z / 1.089));
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    #[test]
+    fn the_colour_blind_can_tell_methods_apart() {
+        const SIGHTS: [(&str, [[f64; 3]; 3]); 3] = [
+            ("protan", [[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]]),
+            ("deutan", [[0.367, 0.861, -0.228], [0.280, 0.673, 0.047], [-0.012, 0.043, 0.969]]),
+            ("tritan", [[1.256, -0.077, -0.179], [-0.078, 0.931, 0.148], [0.005, 0.691, 0.304]]),
+        ];
+        let colors: Vec<Color> = HUES.iter().map(|hue| hue[0]).chain([INK]).collect();
+        for (name, sight) in SIGHTS {
+            for (i, a) in colors.iter().enumerate() {
+                for b in &colors[..i] {
+                    for (a_hex, b_hex) in [(a.light, b.light), (a.dark, b.dark)] {
+                        let (p, q) = (seen(a_hex, &sight), seen(b_hex, &sight));
+                        let apart = (p[0] - q[0]).hypot(p[1] - q[1]).hypot(p[2] - q[2]);
+                        assert!(apart > 13.0, "{name}: {} and {} are {apart:.0} apart", a.name, b.name);
+                    }
+                }
+            }
+        }
+    }
+}
