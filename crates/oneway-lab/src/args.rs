@@ -16,7 +16,7 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Reproduce the paper: both experiments, a verdict on every claim, figures and a page
     Reproduce(ReproduceArgs),
-    /// Run an experiment file; writes curves.csv and summary.json
+    /// Run an experiment file; writes curves.csv, summary.json, figures and report.html
     Run(RunArgs),
     /// Find a good step size and momentum for each method on each topology of an experiment
     Tune(TuneArgs),
@@ -82,6 +82,9 @@ pub(crate) struct RunArgs {
     /// Compute every cell again, also those that an earlier run into the same folder has finished
     #[arg(long)]
     pub(crate) fresh: bool,
+    /// Write curves.csv and summary.json only: no figures, no page
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// Change a setting: run.iterations=100, method.SMTPP.step.size=0.2; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,

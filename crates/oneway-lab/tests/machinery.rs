@@ -110,7 +110,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
     lab.write("experiment.toml", &text);
     let mut interruptions = 0;
     loop {
-        let mut command = lab.command(&["run", "experiment.toml", "--out", "results"]);
+        let mut command = lab.command(&["run", "experiment.toml", "--no-report", "--out", "results"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let wait = Duration::from_millis(60 + 40 * interruptions);
         let started = Instant::now();

@@ -206,13 +206,13 @@ fn divergence_is_a_status_with_a_finite_curve_so_far() {
 fn results_go_to_out_by_default_and_replace_older_ones() {
     let lab = Lab::new();
     lab.write("small.toml", EXPERIMENT);
-    let output = lab.oneway(&["run", "small.toml"]);
+    let output = lab.oneway(&["run", "small.toml", "--no-report"]);
     assert!(output.status.success() && output.stderr.is_empty());
     let shown = stdout(&output);
     assert!(shown.contains("2 completed") && shown.contains("SMTPP") && shown.contains("loop"), "{shown}");
     assert!(shown.ends_with("out/small/curves.csv\nout/small/summary.json\n"), "{shown}");
     let first = Results::read(&lab.path("out/small"));
-    assert!(lab.oneway(&["run", "small.toml", "--set", "run.seed=2"]).status.success());
+    assert!(lab.oneway(&["run", "small.toml", "--no-report", "--set", "run.seed=2"]).status.success());
     let second = Results::read(&lab.path("out/small"));
     assert_ne!(first.csv, second.csv);
     assert_eq!(second.csv, lab.results(&changed(EXPERIMENT, "seed = 1", "seed = 2"), &[]).csv);
@@ -224,7 +224,7 @@ fn paths_are_relative_to_the_experiment() {
     fs::create_dir_all(lab.path("deep/data")).unwrap();
     fs::rename(lab.path("rows.txt"), lab.path("deep/data/rows.txt")).unwrap();
     lab.write("deep/small.toml", changed(EXPERIMENT, "rows.txt", "data/rows.txt"));
-    let output = lab.oneway(&["run", "deep/small.toml", "--out", "elsewhere/new"]);
+    let output = lab.oneway(&["run", "deep/small.toml", "--no-report", "--out", "elsewhere/new"]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert_eq!(Results::read(&lab.path("elsewhere/new")).rows().len(), 8);
 }
@@ -239,7 +239,8 @@ fn an_interrupted_run_keeps_what_is_finished_and_exits_130() {
         let run = format!("iterations = 4_000_000_000\nrecord_every = {record_every}");
         let text = changed(&changed(QUADRATIC, "iterations = 100", &run), "[[method]]", quick);
         lab.write("long.toml", text);
-        let mut command = lab.command(&["run", "long.toml", "--out", "results", "--threads", "1"]);
+        let mut command =
+            lab.command(&["run", "long.toml", "--no-report", "--out", "results", "--threads", "1"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let started = Instant::now();
         while !lab.path("results").exists() && started.elapsed() < Duration::from_secs(20) {

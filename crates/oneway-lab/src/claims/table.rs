@@ -6,20 +6,19 @@ use super::Claim;
 
 /// Columns of the terminal that the table is made for.
 const WIDTH: u16 = 100;
-/// Of its columns, with a space on either side; five lines stand between and around them.
-const WIDTHS: [u16; 4] = [23, 25, 18, 29];
+/// Of its columns, with a space on either side; four lines stand between and around them.
+const WIDTHS: [u16; 3] = [32, 24, 40];
 
-/// One row a claim: who says what, how it was measured, the verdict, and why.
+/// One row a claim: who says what, the verdict, and why. How it was measured stands in `claims.json` and the report.
 pub(crate) fn table(claims: &[Claim]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(WIDTH);
-    table.set_header(["the paper says", "measured by", "verdict", "because"]);
+    table.set_header(["the paper says", "verdict", "because"]);
     table.set_constraints(WIDTHS.map(|width| ColumnConstraint::Absolute(Width::Fixed(width))));
-    for Claim { source, claim, measure, verdict, because, .. } in claims {
-        let verdict = verdict.to_string();
-        table.add_row([format!("{source}: {claim}"), (*measure).to_owned(), verdict, because.clone()]);
+    for Claim { source, claim, verdict, because, .. } in claims {
+        table.add_row([format!("{source}: {claim}"), verdict.to_string(), because.clone()]);
     }
     table
 }

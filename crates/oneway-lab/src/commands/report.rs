@@ -140,7 +140,7 @@ fn verdicts(dir: &Path) -> Result<Vec<VerdictRow>> {
     let claims: Vec<ClaimRecord> = serde_json::from_str(&text)
         .with_context(|| format!("{} is not what oneway wrote", path.display()))?;
     let row = |record: ClaimRecord| VerdictRow {
-        claim: record.claim,
+        claim: capitalised(&record.claim),
         source: record.source,
         measure: record.measure,
         numbers: record.numbers.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).collect(),
@@ -148,6 +148,11 @@ fn verdicts(dir: &Path) -> Result<Vec<VerdictRow>> {
         because: record.because,
     };
     Ok(claims.into_iter().map(row).collect())
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
 fn sensitivity(curves: &[Curve]) -> TableBlock {
@@ -166,8 +171,8 @@ fn sensitivity(curves: &[Curve]) -> TableBlock {
 fn add(report: &mut Report, picture: Picture) {
     match picture.art {
         Art::Chart(mut chart) => {
-            let data = chart_data(&chart);
             chart.title = String::new(); // the page has captions
+            let data = chart_data(&chart);
             report.figures.push(Figure {
                 id: picture.file,
                 caption: picture.caption,

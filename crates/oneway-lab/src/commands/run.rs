@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+use super::report;
 use crate::args::RunArgs;
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
@@ -25,7 +26,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let cells = plan.cells();
     let store = CellStore::of(folder.path());
     let ran = runner.run(&cells, &store, args.fresh)?;
-    let written = save(&folder, &plan, cells.len(), &ran)?;
+    let mut written = save(&folder, &plan, cells.len(), &ran)?;
+    if !args.no_report {
+        written.push(runner.install(|| report::write(folder.path(), false))?);
+    }
     if runner.is_interrupted() {
         let complete = ran.iter().filter(|ran| ran.result.end.status != CellStatus::Stopped).count();
         eprintln!(

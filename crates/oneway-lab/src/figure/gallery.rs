@@ -115,15 +115,15 @@ pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
         let mapped = maps.iter().find(|(name, _)| *name == entry.topology_name);
         let places = mapped.map_or_else(|| places::tidy(&full), |(_, places)| places.clone());
         let title = format!("{}, {} agents: {links}", entry.topology_name, full.agents());
-        let network = Network { title, full: &full, pair, stationary, root, places };
+        let mut network = Network { title: title.clone(), full: &full, pair, stationary, root, places };
+        let light = network::svg(&network, Theme::Light);
+        network.title = String::new(); // a page has captions
+        let css = network::svg(&network, Theme::Css);
         pictures.push(Picture {
             file,
             topology: entry.topology_name.clone(),
-            caption: network.title.clone(),
-            art: Art::Drawing {
-                light: network::svg(&network, Theme::Light),
-                css: network::svg(&network, Theme::Css),
-            },
+            caption: title,
+            art: Art::Drawing { light, css },
         });
     }
     Ok(pictures)

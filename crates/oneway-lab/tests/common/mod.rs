@@ -77,7 +77,7 @@ impl Lab {
     /// Runs an experiment with further arguments; results go to `results` unless they say otherwise.
     pub fn run(&self, experiment: &str, arguments: &[&str]) -> Output {
         self.write("experiment.toml", experiment);
-        let mut all = vec!["run", "experiment.toml"];
+        let mut all = vec!["run", "experiment.toml", "--no-report"];
         if !arguments.contains(&"--out") {
             all.extend(["--out", "results"]);
         }

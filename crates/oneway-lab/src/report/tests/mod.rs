@@ -178,12 +178,3 @@ fn figures_over_other_axes_are_alternatives() {
     let without = page(&report);
     assert!(!without.contains(r#"name="axis""#) && !without.contains("data-axis=\""));
 }
-
-/// Writes the sample where `scripts/check-report` and a browser can open it.
-#[test]
-#[ignore = "writes a file to look at"]
-fn write_sample() {
-    let path = std::env::temp_dir().join("oneway-report-sample.html");
-    std::fs::write(&path, page(&sample())).unwrap();
-    println!("{}", path.display());
-}
