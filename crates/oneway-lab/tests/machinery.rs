@@ -120,12 +120,14 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
         // every other time without any warning
         let signal = if interruptions % 2 == 0 { "-INT" } else { "-KILL" };
         let _ = Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status();
-        let before = lab.path("results/cells").exists().then(|| cells(&lab, "results")).unwrap_or_default();
+        let before =
+            if lab.path("results/cells").exists() { cells(&lab, "results") } else { Default::default() };
         if child.wait().unwrap().success() {
             break;
         }
         interruptions += 1;
-        let after = lab.path("results/cells").exists().then(|| cells(&lab, "results")).unwrap_or_default();
+        let after =
+            if lab.path("results/cells").exists() { cells(&lab, "results") } else { Default::default() };
         let lost =
             before.keys().filter(|name| name.ends_with(".cell")).find(|name| !after.contains_key(*name));
         assert_eq!(lost, None, "a finished cell was lost");

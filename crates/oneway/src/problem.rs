@@ -17,7 +17,7 @@ pub trait Problem: Send + Sync + Debug {
         x.fill(0.0);
     }
 
-    /// Writes a stochastic gradient ∇F_i(x; ξ) of agent i into `g`, with E[g] = ∇f_i(x).
+    /// Writes a stochastic gradient ∇F_i(x; ξ) of agent i into `g`, with mean ∇f_i(x).
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]);
 
     /// Returns f_i(x) and writes ∇f_i(x) into `g`.

@@ -25,7 +25,7 @@ pub(crate) fn claims(args: &ClaimsArgs) -> Result<ExitCode> {
     let folder = OutputFolder::prepare(folder)?;
 
     let claims = judge(&multi_sub_ring, &exponential, &Studies::run()?);
-    let written = folder.write(name, &to_json(&claims))?;
+    let written = folder.write(name, to_json(&claims))?;
     writeln!(std::io::stdout(), "{}\n{}", table(&claims), written.display())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -36,7 +36,7 @@ pub(crate) fn set(settings: &mut Table, assignment: &str) -> Result<()> {
     }
 }
 
-/// What a [[topology]] or [[method]] goes by.
+/// What a topology or method of a file goes by.
 pub(crate) fn name_of(item: &Value) -> &str {
     item.get("name").or_else(|| item.get("kind")).and_then(Value::as_str).unwrap_or_default()
 }

@@ -62,7 +62,7 @@ pub(crate) fn expand(mut settings: Table) -> Result<Vec<Table>> {
     variants.collect()
 }
 
-/// Replaces the [[method]] or [[topology]] called `name` by one for each combination of values.
+/// Replaces the method or topology called `name` by one for each combination of values.
 fn replicate(settings: &mut Table, section: &str, name: &str, axes: &[Axis]) -> Result<()> {
     let items = settings.get_mut(section).and_then(Value::as_array_mut);
     let found = items.and_then(|items| Some((items.iter().position(|item| name_of(item) == name)?, items)));

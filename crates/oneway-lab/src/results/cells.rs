@@ -70,7 +70,7 @@ impl CellStore {
         let body = body(&result.points);
         let head = Head { key: key.to_owned(), sha256: sha256(&body), end: result.end.clone() };
         fs::create_dir_all(&self.0).with_context(|| format!("cannot write to {}", self.0.display()))?;
-        write_whole(&self.path(key), &format!("{}\n{body}", serde_json::to_string(&head)?))
+        write_whole(&self.path(key), format!("{}\n{body}", serde_json::to_string(&head)?))
     }
 
     /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for dead.
