@@ -66,6 +66,30 @@ where
     }
 }
 
+/// The same one row after another, without the blocks that a handful of rows would not fill. Each coordinate of g is summed
+/// in the same order, so the bits are the same.
+pub(super) struct AddSampled<'a, I> {
+    pub(super) labels: &'a [f64],
+    pub(super) rows: I,
+    pub(super) x: &'a [f64],
+    pub(super) g: &'a mut [f64],
+}
+
+impl<I: Iterator<Item = usize>> Kernel for AddSampled<'_, I> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Entries>(self, entries: E) {
+        for r in self.rows {
+            let y = self.labels[r];
+            let c = -y * Margin::new(y * product(entries, r, self.x)).slope();
+            for (column, value) in entries.row(r) {
+                self.g[column] += c * value;
+            }
+        }
+    }
+}
+
 /// Counts the rows whose label is the sign of aᵀx.
 pub(super) struct CountRight<'a> {
     pub(super) test: &'a Dataset,

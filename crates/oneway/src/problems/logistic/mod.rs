@@ -12,7 +12,7 @@ use crate::sample::Draws;
 use crate::vectors::widest;
 use crate::{Error, Result};
 
-use kernels::{AddGradients, CountRight};
+use kernels::{AddGradients, AddSampled, CountRight};
 
 /// How many rows a stochastic gradient looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +149,7 @@ impl Problem for Logistic {
                     g.fill(0.0);
                     let rows = (0..size).map(|_| agent * m + draws.below(m));
                     let labels = &self.data.labels[..];
-                    self.data.rows.with(AddGradients::<_, [f64], false> { labels, rows, x, g });
+                    self.data.rows.with(AddSampled { labels, rows, x, g });
                     self.finish_gradient(x, size, g);
                 }
                 Batch::Full => {
