@@ -4,8 +4,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-const SOURCES: [&str; 5] =
-    ["../oneway/src", "../oneway/data", "src/experiment", "src/results", "src/runner.rs"];
+/// Our code, and the versions of all other code.
+const SOURCES: [&str; 6] =
+    ["../oneway/src", "../oneway/data", "src/experiment", "src/results", "src/runner.rs", "../../Cargo.lock"];
 
 fn main() -> std::io::Result<()> {
     let mut files = vec![];
@@ -19,6 +20,8 @@ fn main() -> std::io::Result<()> {
         file.hash(&mut hasher);
         std::fs::read(&file)?.hash(&mut hasher);
     }
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    std::process::Command::new(compiler).arg("-V").output()?.stdout.hash(&mut hasher);
     println!("cargo::rustc-env=ONEWAY_CODE={:016x}", hasher.finish());
     Ok(())
 }
@@ -28,7 +31,7 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         for entry in std::fs::read_dir(path)? {
             collect(&entry?.path(), files)?;
         }
-    } else {
+    } else if path.exists() {
         files.push(path.to_owned());
     }
     Ok(())

@@ -127,8 +127,11 @@ impl std::fmt::Display for Criterion {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
-    /// The results folder
+    /// The results folder, or a folder of them
     pub(crate) dir: PathBuf,
+    /// Accept that some cells were not finished
+    #[arg(long)]
+    pub(crate) partial: bool,
     /// Folder that paths in its settings are relative to [default: the one it was run with]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,

@@ -94,11 +94,14 @@ impl Runner {
             let problem = &cell.entry.problem.problem;
             worth_threads(problem.agents(), problem.dim())
         };
-        // small cells side by side, each on one thread; large ones in turn, each on all threads
-        let results: Result<Vec<_>> = match jobs.iter().any(large) {
-            true => self.pool.install(|| jobs.iter().map(run).collect()),
-            false => self.pool.install(|| jobs.par_iter().map(run).collect()),
-        };
+        // large cells in turn, each on all threads; small ones side by side, each on one
+        let (large, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
+            jobs.iter().partition(|cell| large(cell));
+        let results: Result<Vec<_>> = self.pool.install(|| {
+            let mut results = large.iter().map(run).collect::<Result<Vec<_>>>()?;
+            results.extend(small.par_iter().map(run).collect::<Result<Vec<_>>>()?);
+            Ok(results)
+        });
         let results: HashMap<&str, CellResult> = results?.into_iter().flatten().collect();
         let ran = cells.iter().filter_map(|cell| {
             let result = results.get(&*cell.key)?.clone();

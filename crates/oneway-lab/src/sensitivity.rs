@@ -2,6 +2,7 @@
 
 use comfy_table::{Table, presets};
 
+use crate::figure::from_curves;
 use crate::results::curves::Curve;
 
 /// The ends of the plateaus of the step size.
@@ -21,12 +22,7 @@ impl Sensitivity {
     /// Mean ‖∇F(x̄)‖² of each method at the end of each plateau, over that of CSGDM on the same data: 1 is as good as the
     /// centralised bound.
     pub(crate) fn new(curves: &[Curve]) -> Self {
-        let mut topologies: Vec<&str> = vec![];
-        for curve in curves {
-            if !topologies.contains(&&*curve.topology) {
-                topologies.push(&curve.topology);
-            }
-        }
+        let topologies = from_curves::topologies(curves);
         let columns: Vec<(&str, u64)> =
             METHODS.iter().flat_map(|&method| PLATEAUS.map(|end| (method, end))).collect();
         let row = |&topology: &&str| {

@@ -47,6 +47,23 @@ fn a_sweep_runs_every_combination_under_its_own_name() {
 }
 
 #[test]
+fn malformed_sweeps_are_refused_and_leave_nothing() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    let many = format!("run.seed = [{}]\nproblem.alpha = [{}]", "1, ".repeat(200), "1.0, ".repeat(200));
+    for (sweep, words) in [
+        ("method.SMTPP.step.size = 0.1", "sweep.method.SMTPP.step.size = 0.1: give a list of values"),
+        ("problem.alpha = [0.1, 0.10]", "two combinations are called \"loop [problem.alpha=0.1]\""),
+        ("method.SMTP.step.size = [1]", "there is no method called \"SMTP\""),
+        (&many, "40000 combinations are more than 10000"),
+    ] {
+        let output = lab.run(&format!("{EXPERIMENT}\n[sweep]\n{sweep}\n"), &[]);
+        common::assert_refused(&lab, &before, &output, &[words]);
+    }
+}
+
+#[test]
 fn what_is_finished_is_not_computed_again_unless_asked() {
     let lab = Lab::new();
     let first = lab.results(EXPERIMENT, &[]);
@@ -152,7 +169,7 @@ fn a_results_folder_proves_itself() {
     let tampered = lab.oneway(&["verify", "results"]);
     assert_eq!(tampered.status.code(), Some(1));
     assert!(stdout(&tampered).contains("curves.csv: changed since it was written"), "{}", stdout(&tampered));
-    lab.write("results/curves.csv", csv);
+    lab.write("results/curves.csv", &csv);
 
     // the claimed result, by hand
     let summary = fs::read_to_string(lab.path("results/summary.json")).unwrap();
@@ -161,6 +178,32 @@ fn a_results_folder_proves_itself() {
     let forged = lab.oneway(&["verify", "results"]);
     assert_eq!(forged.status.code(), Some(1));
     assert!(stdout(&forged).contains("loop · SMTPP · 2: another final state"), "{}", stdout(&forged));
+    lab.write("results/summary.json", &summary);
+
+    // curves and manifest together: what stands in the file is not what the run gives
+    let forged_csv = csv.replacen("0.6", "0.5", 1);
+    lab.write("results/curves.csv", &forged_csv);
+    let sha = |text: &str| {
+        let digest = <sha2::Sha256 as sha2::Digest>::digest(text);
+        digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
+    };
+    lab.write("results/summary.json", summary.replace(&sha(&csv), &sha(&forged_csv)));
+    let both = lab.oneway(&["verify", "results"]);
+    assert_eq!(both.status.code(), Some(1));
+    assert!(stdout(&both).contains("not the curve that stands in curves.csv"), "{}", stdout(&both));
+    lab.write("results/curves.csv", &csv);
+
+    // cells left out, and a seed that is not the settings'
+    let mut fewer: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    fewer["cells"].as_array_mut().unwrap().remove(0);
+    lab.write("results/summary.json", fewer.to_string());
+    let fewer = lab.oneway(&["verify", "results"]);
+    assert_eq!(fewer.status.code(), Some(1));
+    assert!(stdout(&fewer).contains("loop · SMTPP · 1: not finished"), "{}", stdout(&fewer));
+    let mut other: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    other["cells"][0]["seed"] = 7.into();
+    lab.write("results/summary.json", other.to_string());
+    assert!(stdout(&lab.oneway(&["verify", "results"])).contains("loop · SMTPP · 1: another seed"));
     lab.write("results/summary.json", &summary);
 
     // the data
@@ -183,7 +226,7 @@ fn folders_that_are_not_results_are_refused() {
     lab.write("broken/summary.json", "{\"oneway\": 3}");
     lab.write("broken/curves.csv", "a,b\n");
     for (arguments, words) in [
-        (&["verify", "nowhere"][..], "summary.json"),
+        (&["verify", "nowhere"][..], "nowhere: No such file"),
         (&["verify", "empty"], "summary.json"),
         (&["verify", "broken"], "is not a summary that oneway wrote"),
         (&["compare", "nowhere", "empty"], "nowhere is not a results folder"),
@@ -245,8 +288,8 @@ fn tuning_finds_the_best_step_of_a_quadratic_and_writes_an_experiment_that_runs(
     for method in ["GD", "push-pull"] {
         assert_eq!(
             [10, 30, 90].map(|iterations| of(method, iterations)),
-            [27, 9, 3],
-            "{method}: the same budget"
+            [28, 10, 4],
+            "{method}: 27 candidates and the file's own"
         );
     }
     // curvature 1 on the complete graph: Push-Pull converges in one step of size 1, and diverges from 2 on
@@ -255,4 +298,32 @@ fn tuning_finds_the_best_step_of_a_quadratic_and_writes_an_experiment_that_runs(
     assert!((0.7..1.3).contains(&step), "{step}");
     let run = lab.oneway(&["run", "tuned/tuned-1.toml", "--out", "again"]);
     assert!(run.status.success(), "{}", stderr(&run));
+}
+
+#[test]
+fn what_tuning_finds_is_no_worse_than_the_file_and_runs_from_its_own_folder() {
+    let lab = Lab::new();
+    let decaying =
+        changed(EXPERIMENT, "step = { size = 0.1 }", "step = { size = 0.3, decay = 0.1, every = 30 }");
+    let text = changed(&decaying, "iterations = 25", "iterations = 90");
+    lab.write("experiment.toml", &text);
+    let output = lab.oneway(&["tune", "experiment.toml", "--out", "deep/tuned"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let trials = fs::read_to_string(lab.path("deep/tuned/trials.json")).unwrap();
+    let trials: Vec<serde_json::Value> = serde_json::from_str(&trials).unwrap();
+    let last: Vec<_> = trials.iter().filter(|trial| trial["iterations"] == 90).collect();
+    let score = |trial: &serde_json::Value| trial["score"].as_f64().unwrap();
+    let own =
+        last.iter().find(|trial| trial["own"] == true).expect("the file's own setting stays in to the end");
+    assert!(last.iter().any(|trial| score(trial) <= score(own)));
+    let run = lab.oneway(&["run", "deep/tuned/tuned-1.toml", "--no-report", "--out", "again"]);
+    assert!(run.status.success(), "{}", stderr(&run));
+
+    // nothing converges: the file's own step is left as it was, and said so
+    let hopeless = changed(&text, "size = 0.3", "size = 1e300");
+    lab.write("experiment.toml", hopeless);
+    let output = lab.oneway(&["tune", "experiment.toml", "--out", "hopeless"]);
+    assert!(stdout(&output).contains("every candidate diverged"), "{}", stdout(&output));
+    let left: toml::Table = fs::read_to_string(lab.path("hopeless/tuned-1.toml")).unwrap().parse().unwrap();
+    assert_eq!(left["method"][0]["step"]["size"].as_float(), Some(1e300));
 }

@@ -45,7 +45,7 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode> {
         let verdict = match (a.is_empty(), b.is_empty()) {
             (true, _) => "second only",
             (_, true) => "first only",
-            _ if a == b => "same bits",
+            _ if curves::to_csv(&a) == curves::to_csv(&b) => "same bits",
             _ => "differ",
         };
         table.add_row([

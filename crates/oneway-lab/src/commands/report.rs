@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use rayon::prelude::*;
 use serde::Deserialize;
 
@@ -17,7 +17,7 @@ use crate::figure::render::{self, Theme};
 use crate::report::{Drawing, Figure, Report, TableBlock, VerdictRow, page};
 use crate::results::curves::{self, Curve};
 use crate::results::folder::OutputFolder;
-use crate::results::manifest::Manifest;
+use crate::results::manifest::{self, Manifest};
 use crate::sensitivity::Sensitivity;
 
 /// The verdicts, in the folder of a reproduction.
@@ -56,6 +56,7 @@ pub(crate) fn write(dir: &Path, all: bool) -> Result<PathBuf> {
             }
         }
     }
+    gallery::name_apart(&mut pictures);
     pictures.par_iter().try_for_each(|picture| picture.write(&figures))?;
     for picture in pictures {
         add(&mut report, picture);
@@ -77,20 +78,8 @@ fn parts(dir: &Path) -> Result<Vec<Part>> {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Part { name, manifest: Manifest::read(dir)?, curves: curves::read(&dir.join(curves::FILE))? })
     };
-    if dir.join(Manifest::FILE).exists() {
-        return Ok(vec![read(dir)?]);
-    }
-    let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
-    let mut folders: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
-    folders.retain(|folder| folder.join(Manifest::FILE).exists());
-    folders.sort_by_key(|folder| std::cmp::Reverse(folder.clone())); // Multi-Sub-Ring before exponential, as in the paper
-    if folders.is_empty() {
-        bail!(
-            "{} is not a results folder, nor does it hold any: there is no {}",
-            dir.display(),
-            Manifest::FILE
-        );
-    }
+    let mut folders = manifest::folders(dir)?;
+    folders.reverse(); // Multi-Sub-Ring before exponential, as in the paper
     folders.iter().map(|folder| read(folder)).collect()
 }
 

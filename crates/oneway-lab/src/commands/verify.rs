@@ -1,28 +1,51 @@
-//! `oneway verify`: a results folder is its own proof. Everything is run again and compared by hash.
+//! `oneway verify`: a results folder is its own proof. Everything is run again and compared, bit by bit.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
 use crate::args::VerifyArgs;
 use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
-use crate::results::cells::{CellStatus, CellStore};
-use crate::results::manifest::{CellRecord, EntryRecord, Manifest};
-use crate::results::{curves, sha256};
-use crate::runner::Runner;
+use crate::experiment::plan::{Cell, Plan};
+use crate::results::cells::{CellStatus, CellStore, body};
+use crate::results::curves::{self, Curve};
+use crate::results::manifest::{self, CellRecord, EntryRecord, Manifest};
+use crate::results::sha256;
+use crate::runner::{Ran, Runner};
 
 /// Runs the command: exit code 0 if all agrees, 1 if something does not.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
-    let manifest = Manifest::read(&args.dir)?;
-    let csv_path = args.dir.join(curves::FILE);
-    let csv = std::fs::read(&csv_path).with_context(|| csv_path.display().to_string())?;
+    let runner = Runner::new(args.threads)?;
+    let mut out = std::io::stdout();
+    let mut sound = true;
+    for dir in manifest::folders(&args.dir)? {
+        let (cells, differences) = verify_folder(&dir, args, &runner)?;
+        if runner.is_interrupted() {
+            eprintln!("oneway: interrupted before all cells were run again");
+            return Ok(ExitCode::from(130));
+        }
+        if differences.is_empty() {
+            writeln!(out, "{}: {cells} cells run again, all bits agree", dir.display())?;
+        } else {
+            sound = false;
+            writeln!(out, "{}: {} differences", dir.display(), differences.len())?;
+            differences.iter().try_for_each(|difference| writeln!(out, "  {difference}"))?;
+        }
+    }
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs one folder again: how many cells, and what is not as it says.
+fn verify_folder(dir: &PathBuf, args: &VerifyArgs, runner: &Runner) -> Result<(usize, Vec<String>)> {
+    let manifest = Manifest::read(dir)?;
+    let csv_path = dir.join(curves::FILE);
+    let csv = std::fs::read_to_string(&csv_path).with_context(|| csv_path.display().to_string())?;
     let folder = args.folder.as_deref().unwrap_or(Path::new(&manifest.folder));
     let plan =
         Experiment::new(manifest.settings.clone(), folder).and_then(|experiment| Plan::new(&experiment));
-    let plan = plan.with_context(|| format!("the settings in {}", args.dir.display()))?;
+    let plan = plan.with_context(|| format!("the settings in {}", dir.display()))?;
 
     let mut differences = vec![];
     if sha256(&csv) != manifest.curves_sha256 {
@@ -31,41 +54,53 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
     let entries: Vec<EntryRecord> = plan.entries.iter().map(EntryRecord::new).collect();
     differences.extend(compare_entries(&manifest.entries, &entries));
 
-    // only what the manifest says was finished; from scratch, in a store of its own
+    // what the settings ask for must be there, finished, and nothing else; then all of it from scratch
     let cells = plan.cells();
-    let wanted = |record: &CellRecord| record.end.status != CellStatus::Stopped;
-    let claimed: Vec<&CellRecord> = manifest.cells.iter().filter(|record| wanted(record)).collect();
-    let again: Vec<_> =
-        cells.into_iter().filter(|cell| claimed.iter().any(|record| record.is_of(cell))).collect();
+    let finished = |cell: &Cell<'_>| {
+        let record = manifest.cells.iter().find(|record| record.is_of(cell));
+        record.filter(|record| record.end.status != CellStatus::Stopped)
+    };
+    let (there, missing): (Vec<Cell<'_>>, Vec<Cell<'_>>) =
+        cells.into_iter().partition(|cell| finished(cell).is_some());
+    if !args.partial {
+        differences
+            .extend(missing.iter().map(|cell| format!("{cell}: not finished (--partial allows that)")));
+    }
+    let known = |record: &&CellRecord| !there.iter().chain(&missing).any(|cell| record.is_of(cell));
+    let strangers = manifest.cells.iter().filter(known);
+    differences.extend(strangers.map(|record| format!("{}: the settings do not ask for it", record.method)));
+    if there.is_empty() {
+        differences.push("there is not one finished cell".to_owned());
+    }
     let scratch = CellStore::scratch()?;
-    let runner = Runner::new(args.threads)?;
-    let ran = runner.run(&again, &scratch.store(), true)?;
-    if runner.is_interrupted() {
-        eprintln!("oneway: interrupted before all cells were run again");
-        return Ok(ExitCode::from(130));
+    let ran = runner.run(&there, &scratch.store(), true)?;
+    let curves = curves::from_csv(&csv).with_context(|| csv_path.display().to_string())?;
+    for ran in &ran {
+        let what = finished(&ran.cell).and_then(|record| difference(record, &curves, ran));
+        differences.extend(what.map(|what| format!("{}: {what}", ran.cell)));
     }
-    for record in &claimed {
-        let place = format!("{} · {} · {}", record.topology, record.method, record.repetition + 1);
-        match ran.iter().find(|ran| record.is_of(&ran.cell)).map(CellRecord::new) {
-            None => differences.push(format!("{place}: the settings do not ask for it")),
-            Some(now) if now.end.state_hash != record.end.state_hash => {
-                differences.push(format!("{place}: another final state"));
-            }
-            Some(now) if now.curve_sha256 != record.curve_sha256 => {
-                differences.push(format!("{place}: another curve"));
-            }
-            Some(_) => {}
-        }
+    let unasked = curves.iter().filter(|curve| !manifest.cells.iter().any(|record| record.has_curve(curve)));
+    differences.extend(unasked.map(|curve| format!("{}: no cell has this curve", curve.method)));
+    if !differences.is_empty() && manifest.code != env!("ONEWAY_CODE") {
+        differences.push(format!("(made by other code: {}, this is {})", manifest.code, env!("ONEWAY_CODE")));
     }
+    Ok((ran.len(), differences))
+}
 
-    let mut out = std::io::stdout();
-    if differences.is_empty() {
-        writeln!(out, "{}: {} cells run again, all bits agree", args.dir.display(), claimed.len())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    writeln!(out, "{}: {} differences", args.dir.display(), differences.len())?;
-    differences.iter().try_for_each(|difference| writeln!(out, "  {difference}"))?;
-    Ok(ExitCode::FAILURE)
+/// What about a cell is not as the folder says.
+fn difference(record: &CellRecord, curves: &[Curve], ran: &Ran<'_>) -> Option<&'static str> {
+    let now = CellRecord::new(ran);
+    let written = curves.iter().find(|curve| record.has_curve(curve));
+    let written = written.map_or(String::new(), |curve| body(&curve.points));
+    [
+        (now.seed != record.seed, "another seed"),
+        (now.end.status != record.end.status || now.end.rounds != record.end.rounds, "it ended otherwise"),
+        (now.end.state_hash != record.end.state_hash, "another final state"),
+        (now.curve_sha256 != record.curve_sha256, "another curve"),
+        (body(&ran.result.points) != written, "not the curve that stands in curves.csv"),
+    ]
+    .into_iter()
+    .find_map(|(differs, what)| differs.then_some(what))
 }
 
 fn compare_entries(then: &[EntryRecord], now: &[EntryRecord]) -> Vec<String> {

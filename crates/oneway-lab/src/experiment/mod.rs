@@ -6,11 +6,12 @@ pub(crate) mod plan;
 pub(crate) mod problem;
 pub(crate) mod set;
 pub(crate) mod spec;
-mod sweep;
+pub(crate) mod sweep;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use toml::Table;
 
 use spec::Spec;
@@ -48,8 +49,15 @@ impl Experiment {
     /// The same from settings, as `summary.json` keeps them.
     pub(crate) fn new(settings: Table, folder: &Path) -> Result<Self> {
         let variants = sweep::expand(settings.clone())?;
-        let variants =
+        let variants: Vec<Spec> =
             variants.into_iter().map(|variant| Spec::new(variant, folder)).collect::<Result<_>>()?;
+        let mut names = HashSet::new();
+        let topologies = variants.iter().flat_map(|spec| &spec.topologies);
+        if let Some(twice) =
+            topologies.map(|topology| &topology.name).find(|name| !names.insert(name.as_str()))
+        {
+            bail!("sweep: two combinations are called \"{twice}\": a value is given twice");
+        }
         Ok(Self { settings, folder: folder.to_owned(), variants })
     }
 }

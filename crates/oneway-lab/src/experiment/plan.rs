@@ -173,8 +173,9 @@ fn bytes_of(mixing: &Mixing) -> Vec<u8> {
     if mixing.has_one_row() {
         return format!("11ᵀ/n, n = {}", mixing.agents()).into_bytes();
     }
-    let numbers = mixing.iter().map(|link| [link.from as u64, link.to as u64, link.weight.to_bits()]);
-    numbers.flatten().flat_map(u64::to_le_bytes).collect()
+    let size = [mixing.agents() as u64, mixing.entries() as u64];
+    let numbers = mixing.iter().flat_map(|link| [link.from as u64, link.to as u64, link.weight.to_bits()]);
+    size.into_iter().chain(numbers).flat_map(u64::to_le_bytes).collect()
 }
 
 impl<'a> Cell<'a> {

@@ -14,6 +14,9 @@ use toml::{Table, Value};
 
 use super::set::{assign, name_of};
 
+/// Combinations in one sweep, at most: a slip of the keyboard should not exhaust the memory.
+const MOST: usize = 10_000;
+
 /// One setting and the values it takes.
 struct Axis {
     /// Keys from the swept table on: `["step", "size"]`.
@@ -48,7 +51,7 @@ pub(crate) fn expand(mut settings: Table) -> Result<Vec<Table>> {
     if whole.is_empty() {
         return Ok(vec![settings]);
     }
-    let variants = combinations(&whole).into_iter().map(|chosen| {
+    let variants = combinations(&whole)?.into_iter().map(|chosen| {
         let mut variant = settings.clone();
         for (keys, value) in &chosen {
             assign(&mut variant, keys, (*value).clone())?;
@@ -68,7 +71,7 @@ fn replicate(settings: &mut Table, section: &str, name: &str, axes: &[Axis]) -> 
     let found = items.and_then(|items| Some((items.iter().position(|item| name_of(item) == name)?, items)));
     let Some((position, items)) = found else { bail!("sweep: there is no {section} called \"{name}\"") };
     let Value::Table(original) = items.remove(position) else { bail!("{section} \"{name}\" is not a table") };
-    for (offset, chosen) in combinations(axes).into_iter().enumerate() {
+    for (offset, chosen) in combinations(axes)?.into_iter().enumerate() {
         let mut replica = original.clone();
         for (keys, value) in &chosen {
             assign(&mut replica, keys, (*value).clone())?;
@@ -104,7 +107,11 @@ fn axes(path: &str, swept: Value) -> Result<Vec<Axis>> {
 type Choice<'a> = Vec<(Vec<&'a str>, &'a Value)>;
 
 /// Every combination of one value for each axis; the last axis runs fastest.
-fn combinations(axes: &[Axis]) -> Vec<Choice<'_>> {
+fn combinations(axes: &[Axis]) -> Result<Vec<Choice<'_>>> {
+    let count = axes.iter().fold(1usize, |count, axis| count.saturating_mul(axis.values.len()));
+    if count > MOST {
+        bail!("sweep: {count} combinations are more than {MOST}");
+    }
     let mut combined: Vec<Choice<'_>> = vec![vec![]];
     for axis in axes {
         let mut extended = vec![];
@@ -117,7 +124,7 @@ fn combinations(axes: &[Axis]) -> Vec<Choice<'_>> {
         }
         combined = extended;
     }
-    combined
+    Ok(combined)
 }
 
 /// Puts the chosen values into the name: `SMTPP [step.size=0.1; momentum=0.2]`.

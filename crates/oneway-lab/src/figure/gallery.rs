@@ -54,9 +54,8 @@ impl Picture {
 /// Loss and gradient of each topology, against iterations and against floats sent; every quantity if `all`.
 pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Picture> {
     let notes = step_notes(variants);
-    let topologies = from_curves::topologies(curves);
     let mut pictures = vec![];
-    for &topology in &topologies {
+    for topology in from_curves::topologies(curves) {
         let shown = if all { &Quantity::ALL[..] } else { &[Quantity::Loss, Quantity::Gradient] };
         for &quantity in shown {
             for (against, suffix) in [(Against::Iterations, ""), (Against::FloatsSent, "-by-floats")] {
@@ -66,7 +65,7 @@ pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Pict
                 }
                 if !chart.series.is_empty() {
                     pictures.push(Picture {
-                        file: format!("{}-{}{suffix}", file_name(topology, &topologies), quantity.key()),
+                        file: format!("{}-{}{suffix}", file_name(topology), quantity.key()),
                         topology: topology.to_owned(),
                         caption: quantity.title().to_owned(),
                         art: Art::Chart(chart),
@@ -84,15 +83,14 @@ pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
     let maps: Vec<(String, Vec<Place>)> = variants.iter().flat_map(maps).collect();
     let decentralised = |entry: &&Entry| entry.graph != "complete" && entry.run.agents <= 100;
     let entries: Vec<&Entry> = plan.entries.iter().filter(decentralised).collect();
-    let mut names: Vec<&str> = entries.iter().map(|entry| &*entry.topology_name).collect();
-    names.dedup(); // entries of a topology stand together
-
+    let mut drawn: Vec<(&str, &str)> = vec![];
     let mut pictures: Vec<Picture> = vec![];
     for entry in &entries {
-        let file = format!("{}-network-{}", file_name(&entry.topology_name, &names), entry.graph);
-        if pictures.iter().any(|other| other.file == file) {
+        if drawn.contains(&(&entry.topology_name, entry.graph)) {
             continue;
         }
+        drawn.push((&entry.topology_name, entry.graph));
+        let file = format!("{}-network-{}", file_name(&entry.topology_name), entry.graph);
         let pair = entry.topology.at(0);
         let same = entries.iter().filter(|other| other.topology_name == entry.topology_name);
         let digraph = |pair: &Pair| Digraph::from_mixing(&pair.pull);
@@ -167,15 +165,42 @@ fn step_notes(variants: &[Spec]) -> Vec<(f64, String)> {
     (1..=plateaus).map(|plateau| ((plateau * every) as f64, note(plateau))).collect()
 }
 
-/// A name that every file system takes, and that no earlier one of all names takes too.
-fn file_name(name: &str, all: &[&str]) -> String {
-    let plain = |name: &str| {
-        let allowed = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-        name.chars().map(allowed).collect::<String>().trim_start_matches('.').to_owned()
-    };
-    let like_it = |other: &&&str| plain(other).to_lowercase() == plain(name).to_lowercase();
-    match all.iter().take_while(|other| **other != name).filter(like_it).count() {
-        0 => plain(name),
-        earlier => format!("{}-{}", plain(name), earlier + 1),
+/// Makes file names differ, whatever the case: the second `loss` becomes `loss-2`.
+pub(crate) fn name_apart(pictures: &mut [Picture]) {
+    let mut taken = std::collections::HashSet::new();
+    for picture in pictures {
+        let plain = picture.file.clone();
+        let mut number = 1;
+        while !taken.insert(picture.file.to_lowercase()) {
+            number += 1;
+            picture.file = format!("{plain}-{number}");
+        }
+    }
+}
+
+/// A name that every file system takes.
+fn file_name(name: &str) -> String {
+    let allowed = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    name.trim_start_matches('.').chars().take(60).map(allowed).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain_and_apart() {
+        assert_eq!(file_name("../a b/ring [x=1]"), "-a-b-ring--x-1-");
+        assert_eq!(file_name(&"x".repeat(300)).len(), 60);
+        let picture = |file: &str| Picture {
+            file: file.to_owned(),
+            topology: String::new(),
+            caption: String::new(),
+            art: Art::Drawing { light: String::new(), css: String::new() },
+        };
+        let mut pictures = ["x-y", "X-y", "x-y-2", "x-y"].map(picture);
+        name_apart(&mut pictures);
+        let names = pictures.map(|picture| picture.file);
+        assert_eq!(names, ["x-y", "X-y-2", "x-y-2-2", "x-y-3"]);
     }
 }

@@ -68,7 +68,9 @@ pub(crate) fn from_csv(text: &str) -> Result<Vec<Curve>> {
             let (topology, rest) = line.split_once(',')?;
             let (method, rest) = rest.split_once(',')?;
             let (repetition, rest) = rest.split_once(',')?;
-            Some((topology, method, repetition.parse().ok()?, point_from_csv(rest)?))
+            let plain = |name: &str| !name.chars().any(char::is_control);
+            let point = point_from_csv(rest)?;
+            (plain(topology) && plain(method)).then_some((topology, method, repetition.parse().ok()?, point))
         };
         let Some((topology, method, repetition, point)) = read() else {
             bail!("line {number} is not a line of curves.csv: {line}");

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 
@@ -14,8 +15,7 @@ impl OutputFolder {
     pub(crate) fn prepare(folder: &Path) -> Result<Self> {
         let place = || format!("cannot write to the output folder {}", folder.display());
         fs::create_dir_all(folder).with_context(place)?;
-        let probe = folder.join(".oneway-probe");
-        fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).with_context(place)?;
+        tempfile::tempfile_in(folder).with_context(place)?;
         Ok(Self(folder.to_owned()))
     }
 
@@ -34,8 +34,9 @@ impl OutputFolder {
 
 /// Writes a file: first aside, then into its place, so that no reader ever sees half of it.
 pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+    static WRITES: AtomicUsize = AtomicUsize::new(0); // threads must not share a name either
     let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".{}.part", std::process::id()));
+    aside.push(format!(".{}.{}.part", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
     fs::write(&aside, content)
         .and_then(|()| fs::rename(&aside, path))
         .inspect_err(|_| drop(fs::remove_file(&aside)))

@@ -1,11 +1,12 @@
 //! `summary.json`: what was run, on what, and what came out: enough to run it again and compare.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::cells::{CellStatus, End, body};
+use super::curves::Curve;
 use super::sha256;
 use crate::experiment::plan::{Cell, Entry, Plan};
 use crate::runner::Ran;
@@ -15,6 +16,8 @@ use crate::runner::Ran;
 pub(crate) struct Manifest {
     /// Version of the program.
     pub(crate) oneway: String,
+    /// A fingerprint of the code that results depend on.
+    pub(crate) code: String,
     /// The experiment's settings, after `--set`.
     pub(crate) settings: toml::Table,
     /// The folder that paths in the settings are relative to, as it was given.
@@ -61,6 +64,12 @@ impl EntryRecord {
 }
 
 impl CellRecord {
+    /// Whether this is its curve.
+    pub(crate) fn has_curve(&self, curve: &Curve) -> bool {
+        (&*self.topology, &*self.method, self.repetition)
+            == (&*curve.topology, &*curve.method, curve.repetition)
+    }
+
     /// Whether it speaks of this cell.
     pub(crate) fn is_of(&self, cell: &Cell<'_>) -> bool {
         (&*self.topology, &*self.method, self.repetition)
@@ -101,6 +110,7 @@ impl Manifest {
     pub(crate) fn new(plan: &Plan, cells_planned: usize, ran: &[Ran<'_>], curves_sha256: String) -> Self {
         Self {
             oneway: env!("CARGO_PKG_VERSION").to_owned(),
+            code: env!("ONEWAY_CODE").to_owned(),
             settings: plan.settings.clone(),
             folder: plan.folder.display().to_string(),
             entries: plan.entries.iter().map(EntryRecord::new).collect(),
@@ -126,4 +136,23 @@ impl Manifest {
         serde_json::from_str(&text)
             .with_context(|| format!("{} is not a summary that oneway wrote", path.display()))
     }
+}
+
+/// The folder itself, if it is a results folder, or all results folders in it, by name.
+pub(crate) fn folders(dir: &Path) -> Result<Vec<PathBuf>> {
+    if dir.join(Manifest::FILE).exists() {
+        return Ok(vec![dir.to_owned()]);
+    }
+    let entries = std::fs::read_dir(dir).with_context(|| dir.display().to_string())?;
+    let mut folders: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    folders.retain(|folder| folder.join(Manifest::FILE).exists());
+    folders.sort();
+    if folders.is_empty() {
+        bail!(
+            "{} is not a results folder, nor does it hold any: there is no {}",
+            dir.display(),
+            Manifest::FILE
+        );
+    }
+    Ok(folders)
 }
