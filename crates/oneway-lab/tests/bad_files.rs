@@ -76,7 +76,10 @@ fn quadratics_must_be_possible() {
         ("dim = 2\nbatch = 1", "problem: unknown key `batch`"),
         ("dim = 2\nnoise = -1", "problem: `noise` = -1 is not possible: it must be 0 or more"),
         ("dim = 2\nheterogeneity = nan", "problem: `heterogeneity` = NaN is not possible"),
-        ("dim = 2\ncurvature = 0", "problem: `curvature` = 0 is not possible: curvatures must be positive"),
+        (
+            "dim = 2\ncurvature = 0",
+            "problem: `curvature` = [0, 0] is not possible: curvatures must be positive",
+        ),
         ("dim = 2\ncurvature = [2, 1]", "ascending, [smallest, largest]"),
         (
             "dim = 2\ncurvature = [1, 2, 3]",

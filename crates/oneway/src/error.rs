@@ -98,6 +98,10 @@ round and never agree; give at least one of these agents a self-weight"
         period: usize,
     },
 
+    /// A centralised method on a network where not everyone hears everyone.
+    #[error("centralised methods need everyone to hear everyone with one weight: Topology::complete")]
+    NotCentral,
+
     /// A push-sum method on a digraph that is not strongly connected.
     #[error(
         "the digraph is not strongly connected, as push-sum methods need: from agent {from} there is no path to {unreachable}"
@@ -260,4 +264,14 @@ pub(crate) fn some_agents(agents: &[usize]) -> String {
         0..=SHOWN => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), more - SHOWN),
     }
+}
+
+/// The beginning of what a file holds, for messages: at most 40 characters, with what is not printable written out.
+pub(crate) fn shown(piece: &str) -> String {
+    const SHOWN: usize = 40;
+    let mut begin: String = piece.chars().take(SHOWN).flat_map(char::escape_debug).collect();
+    if piece.chars().nth(SHOWN).is_some() {
+        begin.push('…');
+    }
+    begin
 }

@@ -27,7 +27,7 @@
 //! let shape = QuadraticShape { dim: 10, curvature: [0.1, 1.0], heterogeneity: 1.0, noise: 0.0 };
 //! let problem = Quadratic::new(shape, n, 1)?;
 //! let method = Smtpp::new(0.1)?;
-//! let schedule = Schedule::constant(0.5 / topology.c_π()?)?; // an effective step of 0.5
+//! let schedule = Schedule::constant(0.5 / topology.c_pi()?)?; // an effective step of 0.5
 //!
 //! let mut simulator = Simulator::new(Setup {
 //!     method: &method, problem: &problem, topology: &topology, schedule, seed: 1,

@@ -51,6 +51,9 @@ impl Mixing {
     /// assert!(error.to_string().starts_with("column 0 of the mixing weights sums to 0.5"));
     /// ```
     pub fn new(agents: usize, stochastic: Stochastic, links: impl IntoIterator<Item = Link>) -> Result<Self> {
+        if u32::try_from(agents).is_err() {
+            return Err(Error::parameter("graph", "agents", agents, "there can be no more than 2³² − 1"));
+        }
         let mut links: Vec<Link> = links.into_iter().collect();
         for &Link { from, to, weight } in &links {
             if from >= agents || to >= agents {
@@ -129,7 +132,7 @@ impl Mixing {
         self.iter().filter(|link| link.from != link.to).count()
     }
 
-    /// Whom agent `i` hears, ascending, and the weight of each: row i of the matrix.
+    /// Whom agent `i` < n hears, ascending, and the weight of each: row i of the matrix.
     #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let i = if self.has_one_row() { 0 } else { i };
@@ -163,19 +166,6 @@ impl Mixing {
             sums[link.from] += link.weight;
         }
         sums
-    }
-
-    /// The product self·first: mixing by `first`, then by self. O(Σ over entries (i, j) of row j of `first`).
-    pub fn times(&self, first: &Mixing, stochastic: Stochastic) -> Result<Mixing> {
-        let links = self.iter().flat_map(|link| {
-            let (senders, weights) = first.row(link.from);
-            senders.iter().zip(weights).map(move |(&from, &weight)| Link {
-                from: from as usize,
-                to: link.to,
-                weight: link.weight * weight,
-            })
-        });
-        Mixing::new(self.agents(), stochastic, links)
     }
 
     /// One agent's mixed row: `out = Σ_j W[i][j]·rows[j]`, where row j starts at `j * out.len()`.

@@ -13,6 +13,13 @@ pub trait Observer {
     fn observe(&mut self, view: &View<'_>) -> Result<ControlFlow<()>>;
 }
 
+/// A closure looks.
+impl<F: FnMut(&View<'_>) -> Result<ControlFlow<()>>> Observer for F {
+    fn observe(&mut self, view: &View<'_>) -> Result<ControlFlow<()>> {
+        self(view)
+    }
+}
+
 /// Nobody looks.
 impl Observer for () {
     fn observe(&mut self, _view: &View<'_>) -> Result<ControlFlow<()>> {

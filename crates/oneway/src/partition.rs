@@ -120,6 +120,14 @@ mod tests {
     }
 
     #[test]
+    fn shuffling_depends_on_the_seed() {
+        let split = |rule: Partition, seed| rule.split(&[1.0; 40], 4, seed).unwrap();
+        assert_ne!(split(Partition::Shuffled, 1), split(Partition::Even, 1));
+        assert_ne!(split(Partition::Shuffled, 1), split(Partition::Shuffled, 2));
+        assert_eq!(split(Partition::Shuffled, 1), split(Partition::Shuffled, 1));
+    }
+
+    #[test]
     fn even_is_contiguous_and_drops_the_remainder() {
         let shards = Partition::Even.split(&[1.0; 7], 3, 0).unwrap();
         assert_eq!(shards, [[0, 1], [2, 3], [4, 5]]);

@@ -46,7 +46,12 @@ impl Width {
 #[inline(always)]
 pub fn split<const V: usize, const S: usize>(row: &[f64]) -> ([&[f64]; V], &[f64; S]) {
     let (vectors, scalars) = row.split_last_chunk().expect("a row holds its scalars");
-    let mut parts = vectors.chunks_exact((vectors.len() / V).max(1));
+    debug_assert!(
+        V == 0 || vectors.len().is_multiple_of(V),
+        "a row of {} numbers is not {V} vectors",
+        row.len()
+    );
+    let mut parts = vectors.chunks_exact(vectors.len().checked_div(V).unwrap_or(0).max(1));
     (std::array::from_fn(|_| parts.next().unwrap_or_default()), scalars)
 }
 
@@ -54,7 +59,7 @@ pub fn split<const V: usize, const S: usize>(row: &[f64]) -> ([&[f64]; V], &[f64
 #[inline(always)]
 pub fn split_mut<const V: usize, const S: usize>(row: &mut [f64]) -> ([&mut [f64]; V], &mut [f64; S]) {
     let (vectors, scalars) = row.split_last_chunk_mut().expect("a row holds its scalars");
-    let mut parts = vectors.chunks_exact_mut((vectors.len() / V).max(1));
+    let mut parts = vectors.chunks_exact_mut(vectors.len().checked_div(V).unwrap_or(0).max(1));
     (std::array::from_fn(|_| parts.next().unwrap_or_default()), scalars)
 }
 

@@ -52,10 +52,10 @@ impl Draws {
         }
     }
 
-    /// The same stream from a place that no earlier phase reaches: 2²⁴ blocks further for each.
+    /// The same stream in another phase (an exchange within a round), modulo 2²⁴; phase 0 is the stream itself.
     #[inline]
     pub fn in_phase(mut self, phase: u32) -> Self {
-        self.counter[0] = phase << 24;
+        self.counter[3] = self.counter[3] & 0xff | phase << 8;
         self
     }
 
@@ -159,16 +159,17 @@ mod tests {
         for (seed, purpose, agent, round) in [
             (1, Purpose::Gradient, 0, 0),
             (2, Purpose::Gradient, 0, 0),
+            (1 << 32 | 1, Purpose::Gradient, 0, 0),
             (1, Purpose::Graph, 0, 0),
             (1, Purpose::Gradient, 1, 0),
             (1, Purpose::Gradient, 0, 1),
         ] {
             firsts.push(Draws::new(seed, purpose, agent, round).bits());
         }
-        firsts.push(Draws::new(1, Purpose::Gradient, 0, 0).in_phase(1).bits());
+        firsts.extend([1, 256].map(|phase| Draws::new(1, Purpose::Gradient, 0, 0).in_phase(phase).bits()));
         firsts.sort_unstable();
         firsts.dedup();
-        assert_eq!(firsts.len(), 6);
+        assert_eq!(firsts.len(), 8);
     }
 
     #[test]

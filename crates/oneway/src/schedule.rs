@@ -51,6 +51,9 @@ impl Schedule {
                 return Err(Error::parameter("step", "every", every, "a plateau has at least one round"));
             }
         }
+        if let Shape::Cosine { rounds: 0 } = shape {
+            return Err(Error::parameter("step", "rounds", 0, "a cosine goes down over at least one round"));
+        }
         Ok(Self { size, shape, warmup })
     }
 
@@ -74,7 +77,7 @@ impl Schedule {
             },
             Shape::InverseSqrt => self.size / libm::sqrt(k as f64 + 1.0),
             Shape::Cosine { rounds } => {
-                let progress = k as f64 / rounds.max(1) as f64;
+                let progress = (k as f64 / rounds as f64).min(1.0); // at its end it stays at 0
                 self.size * 0.5 * (1.0 + libm::cos(std::f64::consts::PI * progress))
             }
         };
@@ -86,7 +89,7 @@ impl Schedule {
 ///
 /// λ ≤ 1 asks for T ≥ n.
 pub fn corollary(agents: usize, rounds: u64) -> Result<(f64, f64)> {
-    if rounds < agents as u64 {
+    if agents == 0 || rounds < agents as u64 {
         let expected =
             format!("the corollary's λ = (n/T)^¼ must be at most 1, so at least {agents} iterations");
         return Err(Error::parameter("run", "iterations", rounds, expected));
@@ -108,6 +111,7 @@ mod tests {
         assert_eq!(at(Shape::InverseSqrt, 0, 3), 1.0);
         assert_eq!(at(Shape::Cosine { rounds: 100 }, 0, 0), 2.0);
         assert!((at(Shape::Cosine { rounds: 100 }, 0, 50) - 1.0).abs() < 1e-15);
+        assert_eq!(at(Shape::Cosine { rounds: 100 }, 0, 150), 0.0);
         assert_eq!(at(Shape::Decay { factor: 0.5, every: 10 }, 0, 39), 0.25);
         assert_eq!(corollary(20, 320).unwrap(), (0.25, 0.5));
     }
@@ -120,6 +124,7 @@ mod tests {
         }
         assert!(Schedule::new(1.0, Shape::Decay { factor: 1.5, every: 3 }, 0).is_err());
         assert!(Schedule::new(1.0, Shape::Decay { factor: 0.5, every: 0 }, 0).is_err());
+        assert!(Schedule::new(1.0, Shape::Cosine { rounds: 0 }, 0).is_err() && corollary(0, 0).is_err());
         assert!(corollary(20, 19).unwrap_err().to_string().contains("at least 20 iterations"));
     }
 }

@@ -118,6 +118,12 @@ impl<'a> Simulator<'a> {
                 unit: "agents",
             });
         }
+        setup.topology.check(setup.method.network())?;
+        let numbers = n.checked_mul(setup.method.layout().state.len(d)).filter(|numbers| *numbers < 1 << 40);
+        if numbers.is_none() {
+            let expected = "the states of all agents would not fit into any memory";
+            return Err(Error::parameter("run", "agents × dim", format!("{n} × {d}"), expected));
+        }
         let threads = rayon::current_num_threads();
         let block = if worth_threads(n, d) && threads > 1 { n.div_ceil(4 * threads) } else { n };
         let layout = setup.method.layout();

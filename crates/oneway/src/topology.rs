@@ -1,9 +1,11 @@
 //! A topology: which (R, C) mixes round k, as a pure function of k.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::graph::{self, Digraph, Tree, weights};
-use crate::mixing::{Mixing, Stochastic};
+use crate::method::Network;
+use crate::mixing::{Link, Mixing, Stochastic};
 use crate::theory::perron;
 use crate::{Error, Result};
 
@@ -59,7 +61,7 @@ pub struct Stationary {
     /// π_C: where pushed mass ends up.
     pub push: Vec<f64>,
     /// c_π = n π_Rᵀπ_C: the step that the average takes is η·c_π.
-    pub c_π: f64,
+    pub c_pi: f64,
 }
 
 /// (R, C) for every round: one pair for a fixed network, several in turn for a time-varying one.
@@ -148,33 +150,47 @@ impl Topology {
         &self.period
     }
 
-    /// The period's matrices multiplied into one pair, from round k on: R_{k+p−1}⋯R_k and C_{k+p−1}⋯C_k.
-    fn product_from(&self, k: usize) -> Result<Pair> {
-        let p = self.period.len();
-        let mut product = self.period[k % p].clone();
-        for step in 1..p {
-            let next = &self.period[(k + step) % p];
-            product.pull = next.pull.times(&product.pull, Stochastic::Rows)?;
-            product.push = next.push.times(&product.push, Stochastic::Columns)?;
+    /// A period as one pair on p·n nodes: node k·n + i is agent i as round k begins, and round k leads from there to
+    /// round k + 1. Sparse, where the product of the period's matrices is not.
+    fn unrolled(&self) -> Result<Cow<'_, Pair>> {
+        let (p, n) = (self.period.len(), self.agents());
+        if let [only] = &self.period[..] {
+            return Ok(Cow::Borrowed(only));
         }
-        Ok(product)
+        let unroll = |of: fn(&Pair) -> &Mixing, stochastic| {
+            let links = self.period.iter().enumerate().flat_map(|(k, pair)| {
+                of(pair).iter().map(move |link| Link {
+                    from: k * n + link.from,
+                    to: (k + 1) % p * n + link.to,
+                    weight: link.weight,
+                })
+            });
+            Mixing::new(p * n, stochastic, links)
+        };
+        let pull = unroll(|pair| &pair.pull, Stochastic::Rows)?;
+        Ok(Cow::Owned(Pair { pull, push: unroll(|pair| &pair.push, Stochastic::Columns)? }))
     }
 
     /// π_R, π_C and c_π as round k begins; computed at the first call and kept.
     ///
-    /// For a time-varying topology these are the vectors of the period's product: φ_k with φ_kᵀ R_{k+p−1}⋯R_k = φ_kᵀ,
-    /// so that φ_{k+1}ᵀR_k = φ_kᵀ, and likewise for C.
+    /// For a time-varying topology these move with the round: φ_{k+1}ᵀR_k = φ_kᵀ and C_kψ_k = ψ_{k+1}, which makes them
+    /// together the stationary vectors of the unrolled period.
     pub fn stationary(&self, k: u64) -> Result<&Stationary> {
         let all = match self.stationary.get() {
             Some(all) => all,
             None => {
-                let computed = (0..self.period.len()).map(|k| {
-                    let Pair { pull, push } = self.product_from(k)?;
-                    let (pull, push) = (perron::left(&pull)?, perron::right(&push)?);
-                    let c_π = perron::c_pi(&pull, &push);
-                    Ok(Stationary { pull, push, c_π })
+                let (p, n) = (self.period.len(), self.agents());
+                let unrolled = self.unrolled()?;
+                let (left, right) = (perron::left(&unrolled.pull)?, perron::right(&unrolled.push)?);
+                let at = |all: &[f64], k: usize| -> Vec<f64> {
+                    all[k * n..(k + 1) * n].iter().map(|weight| weight * p as f64).collect()
+                };
+                let computed = (0..p).map(|k| {
+                    let (pull, push) = (at(&left, k), at(&right, k));
+                    let c_pi = perron::c_pi(&pull, &push);
+                    Stationary { pull, push, c_pi }
                 });
-                let computed = computed.collect::<Result<Vec<_>>>()?;
+                let computed = computed.collect();
                 self.stationary.get_or_init(|| computed)
             }
         };
@@ -182,21 +198,57 @@ impl Topology {
     }
 
     /// c_π, averaged over the period: the factor between a raw step and the step that the average takes.
-    pub fn c_π(&self) -> Result<f64> {
+    pub fn c_pi(&self) -> Result<f64> {
         let p = self.period.len();
-        let sum = (0..p as u64).map(|k| Ok(self.stationary(k)?.c_π)).sum::<Result<f64>>()?;
+        let sum = (0..p as u64).map(|k| Ok(self.stationary(k)?.c_pi)).sum::<Result<f64>>()?;
         Ok(sum / p as f64)
     }
 
-    /// Assumption 1 (corrected): the graphs of R and of Cᵀ, multiplied over a period, each have a spanning tree, and a
-    /// common root. Returns the common roots.
-    pub fn check_common_root(&self) -> Result<Vec<usize>> {
-        let Pair { pull, push } = self.product_from(0)?;
-        graph::check_common_root(&pull, &push)
+    /// What a step size given as *effective* is divided by: c_π for push-pull methods, 1 for all others.
+    pub fn step_divisor(&self, network: Network) -> Result<f64> {
+        if network == Network::PushPull { self.c_pi() } else { Ok(1.0) }
     }
 
-    /// What push-sum needs: everyone's mass reaches everyone over a period.
+    /// Whether a method made for this kind of network can run here; the error says what is missing, and between whom.
+    pub fn check(&self, network: Network) -> Result<()> {
+        match network {
+            Network::PushPull => self.check_common_root().map(drop),
+            Network::PushSum => self.check_strongly_connected(),
+            Network::Central => match self.period.iter().all(|pair| pair.push.has_one_row()) {
+                true => Ok(()),
+                false => Err(Error::NotCentral),
+            },
+        }
+    }
+
+    /// Assumption 1 (corrected): over a period, the pull graph and the reversed push graph each have a spanning tree, and
+    /// the two share a root. Returns the common roots, as round 0 begins.
+    pub fn check_common_root(&self) -> Result<Vec<usize>> {
+        let (p, n) = (self.period.len(), self.agents());
+        let unrolled = self.unrolled()?;
+        let roots = graph::common_roots(&unrolled.pull, &unrolled.push, p)
+            .map_err(|error| self.over_a_period(error))?;
+        Ok(roots.into_iter().filter(|&root| root < n).collect())
+    }
+
+    /// What push-sum needs: over a period, everyone's mass reaches everyone.
     pub fn check_strongly_connected(&self) -> Result<()> {
-        graph::check_strongly_connected(&self.product_from(0)?.push)
+        graph::strongly_connected(&self.unrolled()?.push, self.period.len())
+            .map_err(|error| self.over_a_period(error))
+    }
+
+    /// Agents of an unrolled period have ids of their own, which would mean nothing to a reader.
+    fn over_a_period(&self, error: Error) -> Error {
+        let p = self.period.len();
+        match error {
+            Error::NoCommonRoot(_) if p > 1 => Error::NoCommonRoot(format!(
+                "over the period of {p} rounds there is no agent whose models reach all others and whom all trackers reach"
+            )),
+            Error::NotStronglyConnected { from, .. } if p > 1 => Error::NotStronglyConnected {
+                from: from % self.agents(),
+                unreachable: format!("every other agent over the period of {p} rounds"),
+            },
+            other => other,
+        }
     }
 }

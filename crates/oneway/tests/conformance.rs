@@ -6,20 +6,24 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{advance, build, digraphs, estimates, methods, quadratic, simulate, topology};
-use oneway::graph::families;
-use oneway::method::Network;
+use oneway::graph::{Digraph, families};
+use oneway::method::{Layout, Local, Method, Network, Roles, Round};
+use oneway::methods::{Csgdm, KINDS, PushPull, Sgp};
 use oneway::metrics::{Measurement, measure};
 use oneway::observe::{Observer, View};
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::simulator::Status;
-use oneway::topology::{Subgraph, Topology};
+use oneway::sample::Purpose;
+use oneway::schedule::Schedule;
+use oneway::simulator::{Setup, Simulator, Status};
+use oneway::topology::{Subgraph, Topology, Weights};
+use sha2::{Digest, Sha256};
 
 /// An effective step that every method bears on every topology of the table: the flower's and the ring's long cycles with
 /// gradient tracking bear the least.
 fn step(topology: &Topology, network: Network) -> f64 {
     match network {
-        Network::PushPull => 0.02 / topology.c_π().unwrap(),
+        Network::PushPull => 0.02 / topology.c_pi().unwrap(),
         Network::PushSum | Network::Central => 0.02,
     }
 }
@@ -27,11 +31,11 @@ fn step(topology: &Topology, network: Network) -> f64 {
 /// Runs `check` on every method × subgraph × topology.
 fn over_the_table(mut check: impl FnMut(&str, &dyn oneway::method::Method, &Topology, f64)) {
     for (kind, graph) in methods() {
-        for (name, digraphs) in digraphs(9) {
+        for (name, digraphs) in digraphs() {
             if digraphs.len() > 1 && graph != Subgraph::Full {
                 continue; // trees are cut from fixed digraphs
             }
-            let topology = topology(kind, graph, &digraphs);
+            let topology = topology(kind, graph, &digraphs, 4);
             let η = step(&topology, kind.network);
             check(&format!("{} ({graph:?}) on {name}", kind.name), &*build(kind), &topology, η);
         }
@@ -116,6 +120,12 @@ fn an_observer_sees_the_start_the_rhythm_and_the_end_and_can_stop() {
     });
 }
 
+/// The registry and the methods say the same of a method's network.
+#[test]
+fn the_registry_knows_the_networks_of_its_methods() {
+    methods().for_each(|(kind, _)| assert_eq!(kind.network, build(kind).network(), "{}", kind.name));
+}
+
 /// What the columns of a measurement mean, worked out by hand from the states.
 #[test]
 fn measurements_follow_their_definitions() {
@@ -162,6 +172,16 @@ fn measurements_follow_their_definitions() {
             assert!(near(measured.momentum_error.unwrap(), (0..n).map(far).sum::<f64>() / 9.0), "{case}");
         }
 
+        let sum = |index: usize, k: usize| (0..n).map(|i| view.vector(i, index)[k]).sum::<f64>() / 9.0;
+        let tracked = roles.tracker.zip(roles.tracked).map(|(tracker, tracked)| {
+            (0..d).map(|k| (sum(tracker, k) - sum(tracked, k)).powi(2)).sum::<f64>().sqrt()
+        });
+        let weights =
+            roles.weight.map(|w| ((0..n).map(|i| view.scalar(i, w)).sum::<f64>() / 9.0 - 1.0).abs());
+        let conserved = tracked.into_iter().chain(weights).reduce(f64::max);
+        assert_eq!(measured.conservation_error.is_some(), conserved.is_some(), "{case}");
+        assert!(conserved.is_none_or(|by_hand| by_hand < 1e-14), "{case}: {conserved:?}");
+
         let layout = method.layout();
         let per_round = |k: u64| {
             let pair = topology.at(k);
@@ -181,7 +201,7 @@ fn threads_change_no_bit() {
     let shape = QuadraticShape { dim: 20, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
     let problem = Quadratic::new(shape, n, 3).unwrap();
     for (kind, graph) in methods() {
-        let topology = topology(kind, graph, &[families::exponential(n).unwrap()]);
+        let topology = topology(kind, graph, &[families::exponential(n).unwrap()], 0);
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
@@ -196,3 +216,127 @@ fn threads_change_no_bit() {
         assert_eq!(alone, run(8), "{} ({graph:?})", kind.name);
     }
 }
+
+/// Push-Pull that loses a tenth of what is pushed in every round, with two exchanges a round.
+#[derive(Debug)]
+struct Leaky;
+
+impl Method for Leaky {
+    fn layout(&self) -> Layout {
+        PushPull.layout()
+    }
+    fn network(&self) -> Network {
+        Network::PushPull
+    }
+    fn roles(&self) -> Roles {
+        PushPull.roles()
+    }
+    fn phases(&self) -> u32 {
+        2
+    }
+    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
+        PushPull.init(state, local);
+    }
+    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
+        PushPull.send(at, state, pull, push);
+    }
+    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
+        let lost: Vec<f64> = pushed.iter().map(|x| 0.9 * x).collect();
+        PushPull.step(at, state, pulled, &lost, local);
+    }
+}
+
+/// A law that is broken must show: the laws of the table would hold of a metric that is always zero.
+#[test]
+fn a_leak_shows_in_the_conservation_error_and_phases_count() {
+    let problem = quadratic(9, 0.3);
+    let topology = Topology::complete(9).unwrap();
+    let mut leaky = simulate(&Leaky, &problem, &topology, 0.01);
+    advance(&mut leaky, 5);
+    let (view, d) = (leaky.view(), problem.dim());
+    let measured = measure(&view).unwrap();
+    let mean = |index: usize, k: usize| (0..9).map(|i| view.vector(i, index)[k]).sum::<f64>() / 9.0;
+    let by_hand = (0..d).map(|k| (mean(1, k) - mean(2, k)).powi(2)).sum::<f64>().sqrt();
+    let error = measured.conservation_error.unwrap();
+    assert!(error > 1e-2 && (error - by_hand).abs() < 1e-14, "{error} {by_hand}");
+    // two exchanges a round, on 9·8 links of each graph, d numbers each
+    assert_eq!(measured.floats_sent, Some(5 * 2 * 2 * 72 * d as u64));
+
+    // each phase draws afresh: without noise shared between them, two phases are not one phase twice
+    let draw = |phase: u32| oneway::sample::Draws::new(5, Purpose::Gradient, 0, 1).in_phase(phase).normal();
+    assert_ne!(draw(0), draw(1));
+}
+
+/// φ_{k+1}ᵀR_k = φ_kᵀ and C_kψ_k = ψ_{k+1}: where a time-varying network is evaluated.
+#[test]
+fn stationary_vectors_move_with_the_rounds() {
+    for (name, digraphs) in digraphs() {
+        let topology = Topology::of(&digraphs, Subgraph::Full, Weights::Uniform, 0).unwrap();
+        for k in 0..topology.period().len() as u64 {
+            let (now, next) = (topology.stationary(k).unwrap(), topology.stationary(k + 1).unwrap());
+            let (mut pulled, mut pushed) = (vec![0.0; 9], vec![0.0; 9]);
+            topology.at(k).pull.iter().for_each(|link| pulled[link.from] += next.pull[link.to] * link.weight);
+            topology.at(k).push.iter().for_each(|link| pushed[link.to] += link.weight * now.push[link.from]);
+            for i in 0..9 {
+                assert!((pulled[i] - now.pull[i]).abs() < 1e-14, "{name}, round {k}");
+                assert!((pushed[i] - next.push[i]).abs() < 1e-14, "{name}, round {k}");
+            }
+            assert!((now.pull.iter().sum::<f64>() - 1.0).abs() < 1e-14);
+        }
+        let moves = topology.stationary(0).unwrap() != topology.stationary(1).unwrap();
+        assert_eq!(moves, name == "there and back", "{name}");
+    }
+}
+
+/// A method on a network that it is not made for is refused, not run to nonsense.
+#[test]
+fn methods_are_kept_from_networks_they_are_not_made_for() {
+    let problem = quadratic(4, 0.0);
+    let of = |edges: &[(usize, usize)]| {
+        let digraph = Digraph::from_edges(4, edges.iter().copied()).unwrap();
+        Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+    };
+    let (ring, path, apart) =
+        (of(&[(0, 1), (1, 2), (2, 3), (3, 0)]), of(&[(0, 1), (1, 2), (2, 3)]), of(&[(0, 1), (2, 3)]));
+    let refused = |method: &dyn Method, topology: &Topology| {
+        let schedule = Schedule::constant(0.1).unwrap();
+        Simulator::new(Setup { method, problem: &problem, topology, schedule, seed: 1 })
+            .err()
+            .map(|e| e.to_string())
+    };
+    let csgdm = Csgdm::new(0.1).unwrap();
+    assert!(refused(&csgdm, &ring).unwrap().contains("everyone to hear everyone"));
+    assert!(refused(&Sgp, &path).unwrap().contains("not strongly connected"));
+    assert!(refused(&PushPull, &apart).unwrap().contains("no common root"));
+    assert_eq!((refused(&Sgp, &ring), refused(&PushPull, &ring)), (None, None));
+}
+
+/// The bits themselves, so that a change of them between versions or machines is seen. Change these only on purpose, and
+/// say so in the changelog.
+#[test]
+fn states_have_the_bits_they_always_had() {
+    let problem = quadratic(9, 0.3);
+    let mut found = vec![];
+    for kind in KINDS {
+        let topology = topology(kind, kind.graphs[0], &[families::flower(9, 3).unwrap()], 0);
+        let method = build(kind);
+        let mut simulator = simulate(&*method, &problem, &topology, 0.01);
+        advance(&mut simulator, 10);
+        let by_hand =
+            simulator.view().states.iter().flat_map(|x| x.to_bits().to_le_bytes()).collect::<Vec<u8>>();
+        let by_hand: String = Sha256::digest(by_hand).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(simulator.state_hash(), by_hand);
+        found.push((kind.name, by_hand[..16].to_owned()));
+    }
+    let expected = PINNED.map(|(name, hash)| (name, hash.to_owned()));
+    assert_eq!(found, expected);
+}
+
+const PINNED: [(&str, &str); 6] = [
+    ("smtpp", "68586b8383814ce5"),
+    ("push-pull", "e608524a88b0ebc5"),
+    ("stpp", "f9079cb5ea2518fd"),
+    ("sgp", "184d7818d0501dd7"),
+    ("push-diging", "373fb09f4dc2c2eb"),
+    ("csgdm", "2155b09f2e63580c"),
+];

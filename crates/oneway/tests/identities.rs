@@ -22,7 +22,7 @@ const ROUNDS: usize = 60;
 /// A step that every method bears on every digraph drawn here.
 fn small_step(topology: &Topology, network: Network) -> f64 {
     match network {
-        Network::PushPull => 0.02 / topology.c_π().unwrap(),
+        Network::PushPull => 0.02 / topology.c_pi().unwrap(),
         Network::PushSum | Network::Central => 0.02,
     }
 }
@@ -37,7 +37,7 @@ proptest! {
         let problem = logistic(n, Batch::Sampled(1));
         for (kind, graph) in methods() {
             let method = build(kind);
-            let topology = topology(kind, graph, std::slice::from_ref(&digraph));
+            let topology = topology(kind, graph, std::slice::from_ref(&digraph), 0);
             let mut simulator = simulate(&*method, &problem, &topology, small_step(&topology, kind.network));
             for _ in 0..ROUNDS {
                 simulator.round();
@@ -142,7 +142,7 @@ fn one_agent_alone_does_sgd() {
     for (kind, graph) in methods() {
         let digraph = oneway::graph::Digraph::from_edges(1, []).unwrap();
         let method = build(kind);
-        let topology = topology(kind, graph, &[digraph]);
+        let topology = topology(kind, graph, &[digraph], 0);
         let mut simulator = simulate(&*method, &problem, &topology, 0.1);
         let has_momentum = !kind.parameters.is_empty();
         let λ = if has_momentum { 0.1 } else { 1.0 };

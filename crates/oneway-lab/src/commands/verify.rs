@@ -1,7 +1,7 @@
 //! `oneway verify`: a results folder is its own proof. Everything is run again and compared, bit by bit.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -38,7 +38,7 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
 }
 
 /// Runs one folder again: how many cells, and what is not as it says.
-fn verify_folder(dir: &PathBuf, args: &VerifyArgs, runner: &Runner) -> Result<(usize, Vec<String>)> {
+fn verify_folder(dir: &Path, args: &VerifyArgs, runner: &Runner) -> Result<(usize, Vec<String>)> {
     let manifest = Manifest::read(dir)?;
     let csv_path = dir.join(curves::FILE);
     let csv = std::fs::read_to_string(&csv_path).with_context(|| csv_path.display().to_string())?;

@@ -115,18 +115,14 @@ impl Entry {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
             Network::PushPull | Network::PushSum => links.topology(topology_spec, graph)?,
         };
-        match method.network() {
-            Network::PushPull => drop(topology.check_common_root()?),
-            Network::PushSum => topology.check_strongly_connected()?,
-            Network::Central => {}
-        }
+        topology.check(method.network())?;
         // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
         if method.network() == Network::PushPull || method.roles().tracker.is_some() {
             topology.stationary(0)?;
         }
-        let divided_by = match (spec.step.scaling, method.network()) {
-            (Scaling::Effective, Network::PushPull) => topology.c_π()?,
-            _ => 1.0,
+        let divided_by = match spec.step.scaling {
+            Scaling::Effective => topology.step_divisor(method.network())?,
+            Scaling::Raw => 1.0,
         };
         let schedule = schedule.divided_by(divided_by)?;
         Ok(Self {

@@ -19,6 +19,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use super::{Dataset, SparseRows};
+use crate::error::shown;
 use crate::{Error, Result};
 
 /// Longest line that is read: room for millions of cells, but a file that is no text cannot exhaust the memory.
@@ -196,16 +197,6 @@ fn read_value(value: &str) -> std::result::Result<f64, String> {
         Ok(_) => Err(format!("the value `{}` is not finite: give a number of at most 1.7e308", shown(value))),
         Err(_) => Err(format!("the value `{}` is not a number, such as `1` or `-2.5e3`", shown(value))),
     }
-}
-
-/// A piece of input for a message: its beginning, with nothing in it that could upset a terminal.
-fn shown(piece: &str) -> String {
-    const SHOWN: usize = 40;
-    let mut begin: String = piece.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if piece.chars().nth(SHOWN).is_some() {
-        begin.push('…');
-    }
-    begin
 }
 
 /// The labels as they stand in the file. What 1 means may only be known at its end.

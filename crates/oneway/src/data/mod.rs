@@ -9,6 +9,8 @@ pub mod rows;
 
 pub use rows::SparseRows;
 
+use crate::{Error, Result};
+
 /// A labelled dataset for binary classification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dataset {
@@ -26,6 +28,31 @@ impl Dataset {
         let mut rows = SparseRows::new();
         numbers.iter().for_each(|&r| rows.push(self.rows.row(r)));
         Dataset { features: self.features, labels: numbers.iter().map(|&r| self.labels[r]).collect(), rows }
+    }
+
+    /// Whether its parts fit together: a label of ±1 for each row, at least one of them, and no column beyond the features.
+    pub fn check(&self) -> Result<()> {
+        let invalid =
+            |name: &str, value: String, expected: &str| Err(Error::parameter("data", name, value, expected));
+        if self.features == 0 {
+            return invalid("features", "0".to_owned(), "there must be at least one feature");
+        }
+        if self.is_empty() || self.labels.len() != self.rows.len() {
+            let sizes = format!("{} for {} rows", self.labels.len(), self.rows.len());
+            return invalid("labels", sizes, "there must be one for each row, and at least one row");
+        }
+        if let Some(label) = self.labels.iter().find(|label| label.abs() != 1.0) {
+            return invalid("labels", label.to_string(), "a label is +1 or -1");
+        }
+        let beyond = |r: usize| self.rows.row(r).find(|(column, _)| *column as usize >= self.features);
+        match (0..self.len()).find_map(beyond) {
+            Some((column, _)) => invalid(
+                "rows",
+                format!("column {column}"),
+                "columns count from 0 and end before the number of features",
+            ),
+            None => Ok(()),
+        }
     }
 
     /// Number of rows.

@@ -1,7 +1,7 @@
 //! Sparse rows of features: compressed, with columns in a byte where they fit and values only where they are not all one.
 
 /// Sparse rows. Columns count from 0 and ascend within a row.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SparseRows {
     offsets: Vec<usize>,
     columns: Columns,
@@ -16,16 +16,16 @@ enum Columns {
     Word(Vec<u32>),
 }
 
-impl Default for Columns {
+impl Default for SparseRows {
     fn default() -> Self {
-        Columns::Byte(Vec::new())
+        Self::new()
     }
 }
 
 impl SparseRows {
     /// No rows yet.
     pub fn new() -> Self {
-        Self { offsets: vec![0], ..Self::default() }
+        Self { offsets: vec![0], columns: Columns::Byte(vec![]), values: None }
     }
 
     /// Appends one row of (column, value) pairs, columns ascending.
@@ -42,9 +42,6 @@ impl SparseRows {
                     *none = Some(values);
                 }
             }
-        }
-        if self.offsets.is_empty() {
-            self.offsets.push(0);
         }
         self.offsets.push(self.columns.len());
     }
@@ -65,7 +62,7 @@ impl SparseRows {
 
     /// Number of rows.
     pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
+        self.offsets.len() - 1
     }
 
     /// Whether there are no rows.

@@ -37,6 +37,11 @@ use crate::{Error, Result};
 /// );
 /// ```
 pub fn check_common_root(pull: &Mixing, push: &Mixing) -> Result<Vec<usize>> {
+    common_roots(pull, push, 1)
+}
+
+/// The same for the unrolled period of a time-varying pair, whose cycles all have lengths divisible by `period`.
+pub(crate) fn common_roots(pull: &Mixing, push: &Mixing, period: usize) -> Result<Vec<usize>> {
     if pull.agents() != push.agents() {
         return Err(Error::Mismatch {
             left: "pull graph",
@@ -67,8 +72,8 @@ pub fn check_common_root(pull: &Mixing, push: &Mixing) -> Result<Vec<usize>> {
             some_agents(&push_roots)
         )));
     }
-    check_aperiodic("pull", &pull, &pull_roots, &self_weights[0])?;
-    check_aperiodic("push", &push, &push_roots, &self_weights[1])?;
+    check_aperiodic("pull", &pull, &pull_roots, &self_weights[0], period)?;
+    check_aperiodic("push", &push, &push_roots, &self_weights[1], period)?;
     Ok(common)
 }
 
@@ -77,7 +82,7 @@ fn self_weighted(mixing: &Mixing) -> Vec<bool> {
     (0..mixing.agents()).map(|i| mixing.row(i).0.binary_search(&(i as u32)).is_ok()).collect()
 }
 
-/// Checks that the lengths of the cycles among `roots`, a strongly connected class, have no common divisor.
+/// Checks that the lengths of the cycles among `roots`, a strongly connected class, have no common divisor but `period`.
 ///
 /// Levels from a breadth-first search differ by one along each link, up to a multiple of the period, so the period is
 /// the greatest common divisor of level(u) + 1 − level(v) over all links u → v. O(n + m).
@@ -86,6 +91,7 @@ fn check_aperiodic(
     graph: &Digraph,
     roots: &[usize],
     has_self: &[bool],
+    period: usize,
 ) -> Result<()> {
     let (Some(&start), false) = (roots.first(), roots.iter().any(|&root| has_self[root])) else {
         return Ok(()); // a self-weight is a cycle of length one
@@ -93,7 +99,7 @@ fn check_aperiodic(
     let mut level = vec![usize::MAX; graph.agents()];
     level[start] = 0;
     let mut queue = vec![start];
-    let mut period = 0;
+    let mut divisor = 0;
     let mut next = 0;
     while let Some(&from) = queue.get(next) {
         next += 1;
@@ -106,10 +112,13 @@ fn check_aperiodic(
                 level[to] = level[from] + 1;
                 queue.push(to);
             }
-            period = greatest_common_divisor(period, (level[from] + 1).abs_diff(level[to]));
+            divisor = greatest_common_divisor(divisor, (level[from] + 1).abs_diff(level[to]));
         }
     }
-    if period == 1 { Ok(()) } else { Err(Error::Periodic { graph: graph_name, period }) }
+    match divisor == period {
+        true => Ok(()),
+        false => Err(Error::Periodic { graph: graph_name, period: divisor / period }),
+    }
 }
 
 fn greatest_common_divisor(a: usize, b: usize) -> usize {
@@ -131,13 +140,18 @@ fn greatest_common_divisor(a: usize, b: usize) -> usize {
 /// assert!(error.to_string().ends_with("from agent 1 there is no path to agent 0"));
 /// ```
 pub fn check_strongly_connected(mixing: &Mixing) -> Result<()> {
+    strongly_connected(mixing, 1)
+}
+
+/// The same for the unrolled period of a time-varying matrix.
+pub(crate) fn strongly_connected(mixing: &Mixing, period: usize) -> Result<()> {
     let graph = Digraph::from_mixing(mixing)?;
     let from = if graph.unreachable_from(0).is_empty() {
         // Agent 0 reaches all; is there one that does not reach agent 0?
         match graph.reversed().unreachable_from(0).first() {
             None => {
                 let everyone: Vec<usize> = (0..graph.agents()).collect();
-                return check_aperiodic("push", &graph, &everyone, &self_weighted(mixing));
+                return check_aperiodic("push", &graph, &everyone, &self_weighted(mixing), period);
             }
             Some(&from) => from,
         }

@@ -16,7 +16,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use super::digraph::check_agents;
-use super::{Digraph, MAX_AGENTS};
+use super::{Digraph, MAX_AGENTS, MAX_EDGES};
+use crate::error::shown;
 use crate::mixing::{Link, Mixing, Stochastic};
 use crate::{Error, Result};
 
@@ -171,6 +172,9 @@ impl Lines<'_> {
             self.error(valid.chars().count() + 1, "the file is not UTF-8 text".to_owned())
         })?;
         let text = if self.line == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
+        if self.edges.len() >= MAX_EDGES {
+            return Err(self.error(1, format!("there are more than {MAX_EDGES} edges")));
+        }
         let content = text.split('#').next().unwrap_or_default();
         let cells: Vec<&str> = content.split_whitespace().collect();
         let column = |cell: &str| {
@@ -185,7 +189,7 @@ impl Lines<'_> {
             [from, to] => (from, to, None),
             [from, to, weight] => (from, to, Some(weight)),
             [_, _, _, extra, ..] => {
-                let message = format!("`{}` is one too many: a line is `from to weight`", shortened(extra));
+                let message = format!("`{}` is one too many: a line is `from to weight`", shown(extra));
                 return Err(self.error(column(extra), message));
             }
         };
@@ -217,7 +221,7 @@ impl Lines<'_> {
     fn id(&self, cell: &str, column: usize) -> Result<usize> {
         let digits = !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
         if !digits {
-            let message = format!("`{}` is not an agent: ids are whole numbers from 0", shortened(cell));
+            let message = format!("`{}` is not an agent: ids are whole numbers from 0", shown(cell));
             return Err(self.error(column, message));
         }
         // What does not fit into a number is beyond the last agent too.
@@ -227,14 +231,13 @@ impl Lines<'_> {
                 let last = agents - 1;
                 let message = format!(
                     "agent {} is beyond the last one: with {agents} agents the ids are 0 to {last}",
-                    shortened(cell)
+                    shown(cell)
                 );
                 Err(self.error(column, message))
             }
             None if id >= MAX_AGENTS => {
                 let last = MAX_AGENTS - 1;
-                Err(self
-                    .error(column, format!("agent {} is beyond {last}, the last possible", shortened(cell))))
+                Err(self.error(column, format!("agent {} is beyond {last}, the last possible", shown(cell))))
             }
             _ => Ok(id),
         }
@@ -245,7 +248,7 @@ impl Lines<'_> {
             Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
             _ => {
                 let message =
-                    format!("`{}` is not a weight: it must be a positive finite number", shortened(cell));
+                    format!("`{}` is not a weight: it must be a positive finite number", shown(cell));
                 Err(self.error(column, message))
             }
         }
@@ -253,15 +256,6 @@ impl Lines<'_> {
 
     fn error(&self, column: usize, message: String) -> Error {
         Error::Parse { path: self.path.to_owned(), line: self.line, column, message }
-    }
-}
-
-/// A cell as messages show it: a line of garbage should not fill the screen.
-fn shortened(cell: &str) -> String {
-    const SHOWN: usize = 20;
-    match cell.char_indices().nth(SHOWN) {
-        Some((end, _)) => format!("{}…", &cell[..end]),
-        None => cell.to_owned(),
     }
 }
 
@@ -302,7 +296,7 @@ mod tests {
             ("0 10000000", "f:1:3: agent 10000000 is beyond 9999999, the last possible"),
             (
                 "0 99999999999999999999999",
-                "f:1:3: agent 99999999999999999999… is beyond 9999999, the last possible",
+                "f:1:3: agent 99999999999999999999999 is beyond 9999999, the last possible",
             ),
             ("", "f: there is no edge in it: a line is `from to` or `from to weight`"),
             ("# nothing\n", "f: there is no edge in it: a line is `from to` or `from to weight`"),

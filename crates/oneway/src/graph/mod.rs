@@ -32,6 +32,7 @@ mod trees;
 pub mod weights;
 
 pub use assumption::{check_common_root, check_strongly_connected};
+pub(crate) use assumption::{common_roots, strongly_connected};
 pub use digraph::{Digraph, MAX_AGENTS, MAX_EDGES};
 pub use trees::Tree;
 

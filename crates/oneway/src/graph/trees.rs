@@ -125,7 +125,8 @@ impl Tree {
         (i != self.root).then_some(parent)
     }
 
-    /// The number of links from the root to the farthest agent: after that many rounds all have heard from all.
+    /// The number of links between the root and the farthest agent: after that many rounds all have heard from the root
+    /// (pull), or the root from all (push).
     pub fn depth(&self) -> usize {
         self.depth
     }

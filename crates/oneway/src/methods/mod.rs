@@ -36,6 +36,19 @@ pub struct Kind {
     pub build: fn(&Parameters) -> Result<Box<dyn Method>>,
 }
 
+impl Kind {
+    /// The method with these parameters; defaults fill the gaps.
+    ///
+    /// ```
+    /// let method = oneway::methods::kind("smtpp").unwrap().method([("momentum", 0.2)]).unwrap();
+    /// assert_eq!(format!("{method:?}"), "Smtpp { λ: 0.2 }");
+    /// ```
+    pub fn method<'a>(&self, given: impl IntoIterator<Item = (&'a str, f64)>) -> Result<Box<dyn Method>> {
+        let given = given.into_iter().map(|(name, value)| (name.to_owned(), value));
+        (self.build)(&Parameters::new(self.name, self.parameters, given)?)
+    }
+}
+
 const MOMENTUM: Parameter = Parameter {
     name: "momentum",
     about: "λ in (0, 1], the weight of the newest gradient",

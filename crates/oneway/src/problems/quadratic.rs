@@ -12,7 +12,8 @@ use crate::{Error, Result};
 pub struct QuadraticShape {
     /// Dimension d.
     pub dim: usize,
-    /// Smallest and largest curvature; the coordinates' h_k are spaced evenly in logarithm between them.
+    /// Smallest and largest curvature; the coordinates' h_k are spaced evenly in logarithm between them. One coordinate
+    /// alone has the largest.
     pub curvature: [f64; 2],
     /// ζ ≥ 0: how far the agents' own minimisers lie from the common one, in each coordinate.
     pub heterogeneity: f64,
@@ -42,12 +43,13 @@ impl Quadratic {
         if dim == 0 {
             return invalid("dim", 0.0, "the dimension must be at least 1");
         }
-        if !(low > 0.0 && high.is_finite() && low <= high) {
-            return invalid(
-                "curvature",
-                low,
-                "curvatures must be positive and ascending, [smallest, largest]",
-            );
+        if !(low > 0.0 && low <= high && (high / low).is_finite()) {
+            let expected =
+                "curvatures must be positive and ascending, [smallest, largest], with a finite ratio";
+            return Err(Error::parameter("problem", "curvature", format!("[{low}, {high}]"), expected));
+        }
+        if agents.checked_mul(dim).is_none_or(|numbers| numbers >= 1 << 40) {
+            return invalid("dim", dim as f64, "the centres of all agents would not fit into any memory");
         }
         if !(heterogeneity >= 0.0 && heterogeneity.is_finite()) {
             return invalid("heterogeneity", heterogeneity, "it must be 0 or more");

@@ -1,6 +1,6 @@
 //! Sums without rounding.
 
-/// Σ `values`, rounded once (Shewchuk 1997): zero if and only if the true sum is zero.
+/// Σ `values` to within one unit in the last place (Shewchuk 1997): zero if and only if the true sum is zero.
 ///
 /// O(k) for k values of similar size. Values must be finite and far from overflow.
 pub(super) fn sum(values: impl IntoIterator<Item = f64>) -> f64 {

@@ -5,7 +5,6 @@ use oneway::data::{Dataset, SparseRows};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network};
 use oneway::methods::{KINDS, Kind};
-use oneway::parameters::Parameters;
 use oneway::partition::Partition;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
@@ -16,7 +15,7 @@ use oneway::topology::{Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 pub fn build(kind: &Kind) -> Box<dyn Method> {
-    (kind.build)(&Parameters::new(kind.name, kind.parameters, []).unwrap()).unwrap()
+    kind.method([]).unwrap()
 }
 
 /// Every registered method on every subgraph that it may use.
@@ -25,23 +24,27 @@ pub fn methods() -> impl Iterator<Item = (&'static Kind, Subgraph)> {
 }
 
 /// The topology that a method gets on a digraph.
-pub fn topology(kind: &Kind, graph: Subgraph, digraphs: &[Digraph]) -> Topology {
+pub fn topology(kind: &Kind, graph: Subgraph, digraphs: &[Digraph], root: usize) -> Topology {
     match kind.network {
         Network::Central => Topology::complete(digraphs[0].agents()).unwrap(),
-        _ => Topology::of(digraphs, graph, Weights::Uniform, 0).unwrap(),
+        _ => Topology::of(digraphs, graph, Weights::Uniform, root).unwrap(),
     }
 }
 
-/// Digraphs with n agents: sparse and dense, regular and not.
-pub fn digraphs(n: usize) -> Vec<(&'static str, Vec<Digraph>)> {
-    vec![
-        ("ring", vec![families::ring(n).unwrap()]),
-        ("flower", vec![families::flower(n, 3).unwrap()]),
-        ("exponential", vec![families::exponential(n).unwrap()]),
-        ("star", vec![families::star(n).unwrap()]),
-        ("back-chords", vec![families::back_chords(n, 2, 2).unwrap()]),
-        ("one-peer-exponential", families::one_peer_exponential(n).unwrap()),
-    ]
+/// Every family with n = 9 agents (random ones with the first seed that makes them strongly connected), and a period whose
+/// matrices do not commute, so that the order of rounds matters.
+pub fn digraphs() -> Vec<(&'static str, Vec<Digraph>)> {
+    let connected = |graphs: &Vec<Digraph>| graphs.len() > 1 || graphs[0].is_strongly_connected();
+    let of_family = |family: &'static families::Family| {
+        let mut seeds = (0..100).map(|seed| family.digraphs(9, [], seed).unwrap());
+        (family.name, seeds.find(connected).unwrap())
+    };
+    let mut all: Vec<_> = families::FAMILIES.iter().map(of_family).collect();
+    let odd = (0..8).map(|i| (i, i + 1)).chain([(0, 2), (3, 7)]);
+    let even = (0..8).map(|i| (i + 1, i)).chain([(8, 0), (5, 1), (2, 6)]);
+    let alternating = vec![Digraph::from_edges(9, odd).unwrap(), Digraph::from_edges(9, even).unwrap()];
+    all.push(("there and back", alternating));
+    all
 }
 
 pub fn quadratic(n: usize, noise: f64) -> Quadratic {

@@ -77,5 +77,5 @@ fn trial(family: &'static str, seed: u64, digraph: Digraph) -> Result<Trial> {
             break;
         }
     }
-    Ok(Trial { family, seed, c_π: topology.c_π()?, reached })
+    Ok(Trial { family, seed, c_π: topology.c_pi()?, reached })
 }

@@ -49,7 +49,7 @@ pub(super) fn run() -> Result<Vec<Curve>> {
     ];
     let cells: Vec<_> = methods.into_iter().flat_map(|m| (0..REPETITIONS).map(move |r| (m, r))).collect();
     let curve = |((name, method, topology), repetition): ((&str, &dyn Method, &Topology), u64)| {
-        let divided_by = if method.network() == Network::PushPull { topology.c_π()? } else { 1.0 };
+        let divided_by = if method.network() == Network::PushPull { topology.c_pi()? } else { 1.0 };
         let [every, .., rounds] = PLATEAU_ENDS;
         let schedule = Schedule::new(STEP / divided_by, Shape::Decay { factor: 0.1, every }, 0)?;
         let seed = derive_seed(SEED, repetition);

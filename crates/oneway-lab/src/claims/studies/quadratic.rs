@@ -44,7 +44,7 @@ pub(super) fn run(
     [seed, rounds]: [u64; 2],
     look: impl FnMut(&View<'_>) -> oneway::Result<ControlFlow<()>>,
 ) -> Result<Status> {
-    let schedule = Schedule::constant(effective_step / topology.c_π()?)?;
+    let schedule = Schedule::constant(effective_step / topology.c_pi()?)?;
     let mut simulator = Simulator::new(Setup { method, problem, topology, schedule, seed })?;
     Ok(simulator.run(rounds, 1, &mut Look(look))?.status)
 }

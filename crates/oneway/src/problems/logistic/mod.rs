@@ -72,6 +72,7 @@ impl Logistic {
                 "the regulariser's weight must be 0 or more",
             ));
         }
+        data.check()?;
         let shards = partition.split(&data.labels, agents, seed)?;
         let rows_per_agent = data.len() / agents;
         if let Batch::Sampled(size) = batch
@@ -86,6 +87,7 @@ impl Logistic {
 
     /// Adds held-out data, for the test accuracy.
     pub fn with_test(mut self, test: Dataset) -> Result<Self> {
+        test.check()?;
         if test.features != self.data.features {
             return Err(Error::Mismatch {
                 left: "training data",
@@ -232,6 +234,36 @@ mod tests {
         // one coordinate of one sample is within ±1, so its mean has a deviation of at most ½/√80,000
         let far = mean.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(far < 5.0 * 0.5 / 80_000f64.sqrt(), "{far}");
+    }
+
+    #[test]
+    fn rows_one_by_one_and_in_blocks_give_the_same_bits() {
+        let (data, x) = (a9a(Split::Test), point());
+        for rows in [1, 31, 32, 33, 100] {
+            let (mut one_by_one, mut in_blocks) = (vec![0.0; 123], vec![0.0; 123]);
+            let labels = &data.labels[..];
+            data.rows.with(AddSampled { labels, rows: 0..rows, x: &x[..], g: &mut one_by_one[..] });
+            let blocks =
+                AddGradients::<_, [f64], true> { labels, rows: 0..rows, x: &x[..], g: &mut in_blocks[..] };
+            assert!(data.rows.with(blocks) > 0.0);
+            assert_eq!(one_by_one, in_blocks, "{rows} rows");
+        }
+    }
+
+    #[test]
+    fn data_that_do_not_fit_together_are_refused() {
+        let whole = a9a(Split::Test);
+        let refused = |data: Dataset| {
+            Logistic::new(&data, Partition::Even, 20, 0.01, Batch::Full, 1).unwrap_err().to_string()
+        };
+        assert!(refused(Dataset { features: 0, ..whole.clone() }).contains("at least one feature"));
+        assert!(refused(Dataset { features: 100, ..whole.clone() }).contains("column 1"));
+        assert!(
+            refused(Dataset { labels: vec![1.0; 20_000], ..whole.clone() }).contains("20000 for 16281 rows")
+        );
+        assert!(refused(Dataset { labels: vec![2.0; 16_281], ..whole.clone() }).contains("+1 or -1"));
+        let none = Dataset { features: 123, labels: vec![], rows: Default::default() };
+        assert!(problem(Batch::Full).with_test(none).is_err());
     }
 
     #[test]
