@@ -26,8 +26,6 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Put two results folders side by side
     Compare(CompareArgs),
-    /// Judge the paper's claims from the results of its two experiments; writes claims.json
-    Claims(ClaimsArgs),
     /// List the methods, with their rules and parameters
     Methods(ListArgs),
     /// List the topologies, with their parameters
@@ -43,9 +41,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceArgs {
-    /// Folder for the results
-    #[arg(long, value_name = "DIR", default_value = "out/reproduce")]
-    pub(crate) out: PathBuf,
+    /// Folder for the results [default: out/reproduce; with --quick out/reproduce-quick]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Two repetitions and few recorded states: a look, not a verdict
     #[arg(long)]
     pub(crate) quick: bool,
@@ -146,19 +144,6 @@ pub(crate) struct CompareArgs {
     pub(crate) left: PathBuf,
     /// Another
     pub(crate) right: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ClaimsArgs {
-    /// Results of experiments/paper/multi-sub-ring.toml
-    #[arg(value_name = "DIR_MSR")]
-    pub(crate) multi_sub_ring: PathBuf,
-    /// Results of experiments/paper/exponential.toml
-    #[arg(value_name = "DIR_EXP")]
-    pub(crate) exponential: PathBuf,
-    /// File for the verdicts [default: claims.json beside DIR_EXP]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -28,7 +28,6 @@ fn main() -> ExitCode {
         Command::Verify(verify) => commands::verify::verify(&verify),
         Command::Report(report) => commands::report::report(&report),
         Command::Compare(compare) => commands::compare::compare(&compare),
-        Command::Claims(claims) => commands::claims::claims(&claims),
         Command::Methods(list) => commands::list::methods(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),

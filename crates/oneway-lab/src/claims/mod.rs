@@ -5,6 +5,7 @@
 //! own, on problems whose answer is known.
 
 mod curve_claims;
+mod optimum;
 mod runs;
 mod statistics;
 mod studies;
@@ -14,6 +15,7 @@ mod table;
 use serde::{Serialize, Serializer};
 
 use crate::results::curves::Curve;
+pub(crate) use optimum::optimum;
 use runs::Missing;
 use statistics::Answer;
 pub(crate) use studies::Studies;
@@ -40,7 +42,12 @@ pub(crate) struct Claim {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Holds,
-    /// It holds under this condition, and not without it.
+    /// It holds in some of the cases looked at; noise leaves the others open, and it fails in none.
+    HoldsFor {
+        holds: String,
+        undecided: String,
+    },
+    /// It holds under this condition, and fails in some case without it.
     HoldsOnlyIf(String),
     DoesNotHold,
     /// Noise, or missing runs, forbid a verdict.
@@ -51,6 +58,9 @@ impl std::fmt::Display for Verdict {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Verdict::Holds => f.write_str("holds"),
+            Verdict::HoldsFor { holds, undecided } => {
+                write!(f, "holds for {holds}; undecided for {undecided}")
+            }
             Verdict::HoldsOnlyIf(condition) => write!(f, "holds only if {condition}"),
             Verdict::DoesNotHold => f.write_str("does not hold"),
             Verdict::Undecided => f.write_str("undecided"),
@@ -71,11 +81,25 @@ impl Verdict {
         match (full, trees) {
             (Answer::Yes, Answer::Yes) => Verdict::Holds,
             (Answer::Yes, Answer::No) => only("SMTPP uses the full digraph; on trees it does not"),
-            (Answer::Yes, Answer::Unclear) => only("SMTPP uses the full digraph; on trees it is undecided"),
+            (Answer::Yes, Answer::Unclear) => Verdict::holds_for("the full digraph", "trees"),
             (Answer::No, Answer::Yes) => only("SMTPP uses trees; on the full digraph it does not"),
-            (Answer::Unclear, Answer::Yes) => only("SMTPP uses trees; on the full digraph it is undecided"),
+            (Answer::Unclear, Answer::Yes) => Verdict::holds_for("trees", "the full digraph"),
             (Answer::No, Answer::No) => Verdict::DoesNotHold,
             _ => Verdict::Undecided,
+        }
+    }
+
+    fn holds_for(holds: &str, undecided: &str) -> Self {
+        Verdict::HoldsFor { holds: holds.to_owned(), undecided: undecided.to_owned() }
+    }
+}
+
+impl From<Answer> for Verdict {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Yes => Verdict::Holds,
+            Answer::No => Verdict::DoesNotHold,
+            Answer::Unclear => Verdict::Undecided,
         }
     }
 }
@@ -102,15 +126,33 @@ impl Statement {
         let Finding { numbers, verdict, because } = finding.unwrap_or_else(|Missing(what)| Finding {
             numbers: vec![],
             verdict: Verdict::Undecided,
-            because: format!("there is no {what}."),
+            because: format!("Not judged, for want of {what}."),
         });
         Claim { id, source, claim, measure, numbers, verdict, because }
     }
 }
 
-/// The verdict on every claim, from the curves of the paper's two experiments and the studies.
-pub(crate) fn judge(multi_sub_ring: &[Curve], exponential: &[Curve], studies: &Studies) -> Vec<Claim> {
-    let mut claims = curve_claims::judge(multi_sub_ring, exponential, &studies.equal_steps);
+/// What ran: the curves of the paper's two experiments, and of the same with one step for all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Experiments<'a> {
+    pub(crate) multi_sub_ring: &'a [Curve],
+    pub(crate) exponential: &'a [Curve],
+    pub(crate) one_step: [OneStep<'a>; 2],
+    /// F*.
+    pub(crate) optimum: f64,
+}
+
+/// The experiments with one initial step for all; on the exponential graph STPP and CSGDM only.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OneStep<'a> {
+    pub(crate) step: &'static str,
+    pub(crate) multi_sub_ring: &'a [Curve],
+    pub(crate) exponential: &'a [Curve],
+}
+
+/// The verdict on every claim.
+pub(crate) fn judge(experiments: &Experiments<'_>, studies: &Studies) -> Vec<Claim> {
+    let mut claims = curve_claims::judge(experiments);
     claims.extend(study_claims::judge(studies));
     claims
 }

@@ -15,9 +15,25 @@ pub(crate) const CSGDM: &str = "CSGDM";
 /// The last iterations of the three plateaus of the step size.
 pub(crate) const PLATEAU_ENDS: [u64; 3] = [300, 600, 900];
 
-/// What it would have taken to judge.
+/// What it would have taken to judge: "two runs of STPP".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Missing(pub(crate) String);
+
+/// A number for each repetition.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Values(Vec<(u64, f64)>);
+
+impl Values {
+    /// Their mean over the repetitions.
+    pub(crate) fn mean(&self) -> f64 {
+        self.0.iter().map(|(_, value)| value).sum::<f64>() / self.0.len() as f64
+    }
+
+    /// Each less the same number.
+    pub(crate) fn above(&self, bottom: f64) -> Self {
+        Self(self.0.iter().map(|(repetition, value)| (*repetition, value - bottom)).collect())
+    }
+}
 
 /// A quantity of a measurement, and how two methods are compared in it.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +46,7 @@ pub(crate) const LOSS: Quantity = Quantity { name: "loss", of: |m| Some(m.loss) 
 pub(crate) const GRADIENT: Quantity = Quantity { name: "‖∇F‖²", of: |m| Some(m.grad_norm_sq) };
 pub(crate) const CONSERVATION: Quantity =
     Quantity { name: "‖v̄ − m̄‖", of: |m| m.conservation_error };
+pub(crate) const ITERATION: Quantity = Quantity { name: "iteration", of: |m| Some(m.iteration as f64) };
 pub(crate) const FLOATS: Quantity = Quantity { name: "floats sent", of: |m| Some(m.floats_sent? as f64) };
 
 /// All curves of an experiment on one topology.
@@ -42,9 +59,15 @@ impl<'a> Runs<'a> {
         let mut curves: Vec<&Curve> = self.0.iter().filter(|curve| curve.method == method).collect();
         curves.sort_by_key(|curve| curve.repetition);
         if curves.len() < 2 {
-            return Err(Missing(format!("pair of runs of {method}")));
+            return Err(Missing(format!("two runs of {method}")));
         }
         Ok(curves)
+    }
+
+    /// A number for each repetition of a method.
+    fn each(&self, method: &str, of: impl Fn(&'a Curve) -> Result<f64, Missing>) -> Result<Values, Missing> {
+        let value = |curve: &'a Curve| Ok((curve.repetition, of(curve)?));
+        Ok(Values(self.of(method)?.into_iter().map(value).collect::<Result<_, Missing>>()?))
     }
 
     /// All methods, in the order of the curves.
@@ -59,8 +82,8 @@ impl<'a> Runs<'a> {
     }
 
     /// A quantity of every repetition of a method at one iteration.
-    pub(crate) fn at(&self, method: &str, quantity: Quantity, iteration: u64) -> Result<Vec<f64>, Missing> {
-        self.of(method)?.into_iter().map(|curve| value_at(curve, quantity, iteration)).collect()
+    pub(crate) fn at(&self, method: &str, quantity: Quantity, iteration: u64) -> Result<Values, Missing> {
+        self.each(method, |curve| value_at(curve, quantity, iteration))
     }
 
     /// ln(a/b) at one iteration, repetition by repetition.
@@ -91,39 +114,44 @@ impl<'a> Runs<'a> {
         let [.., last] = PLATEAU_ENDS;
         let mut lowest = f64::INFINITY;
         for method in self.methods() {
-            lowest = lowest.min(mean(&self.at(method, LOSS, last)?));
+            lowest = lowest.min(self.at(method, LOSS, last)?.mean());
         }
-        if lowest.is_finite() { Ok(lowest) } else { Err(Missing("finite loss".to_owned())) }
+        if lowest.is_finite() { Ok(lowest) } else { Err(Missing("a finite loss".to_owned())) }
     }
 
-    /// The first recorded measurement of each repetition with a loss at or below the target.
-    pub(crate) fn reaching(&self, method: &str, target: f64) -> Result<Vec<&'a Measurement>, Missing> {
-        let first = |curve: &'a Curve| {
+    /// A quantity of the first recorded measurement of each repetition with a loss at or below the target.
+    pub(crate) fn on_reaching(
+        &self,
+        method: &str,
+        target: f64,
+        quantity: Quantity,
+    ) -> Result<Values, Missing> {
+        self.each(method, |curve| {
             let reached = curve.points.iter().find(|point| point.loss <= target);
-            reached.ok_or_else(|| {
-                Missing(format!("loss of {target:.4} in repetition {} of {method}", curve.repetition))
-            })
-        };
-        self.of(method)?.into_iter().map(first).collect()
+            let reached = reached.ok_or_else(|| {
+                Missing(format!("a loss of {target:.4} in repetition {} of {method}", curve.repetition))
+            })?;
+            value_at(curve, quantity, reached.iteration)
+        })
     }
 
-    /// The mean of F − `best` over the recorded points in a window: how fast a method comes down, with less noise than
+    /// The mean of F − `bottom` over the recorded points in a window: how fast a method comes down, with less noise than
     /// the iteration at which it first passes some loss.
-    pub(crate) fn excess(&self, method: &str, best: f64, window: [u64; 2]) -> Result<Vec<f64>, Missing> {
+    pub(crate) fn excess(&self, method: &str, bottom: f64, window: [u64; 2]) -> Result<Values, Missing> {
         let [first, last] = window;
-        let of_curve = |curve: &Curve| {
+        let of_curve = |curve: &'a Curve| {
             let within = curve.points.iter().filter(|point| (first..=last).contains(&point.iteration));
-            let excesses: Vec<f64> = within.map(|point| point.loss - best).collect();
+            let excesses: Vec<f64> = within.map(|point| point.loss - bottom).collect();
             let what = || Missing(format!("loss of {method} between iterations {first} and {last}"));
             if excesses.is_empty() { Err(what()) } else { Ok(mean(&excesses)) }
         };
-        self.of(method)?.into_iter().map(of_curve).collect()
+        self.each(method, of_curve)
     }
 
     /// Σ|ln‖∇F‖²_{k+1} − ln‖∇F‖²_k| over the recorded points in a window, for each iteration of it: how much a curve
     /// goes up and down, whatever its height.
-    pub(crate) fn variation(&self, method: &str, [first, last]: [u64; 2]) -> Result<Vec<f64>, Missing> {
-        let of_curve = |curve: &Curve| {
+    pub(crate) fn variation(&self, method: &str, [first, last]: [u64; 2]) -> Result<Values, Missing> {
+        let of_curve = |curve: &'a Curve| {
             let within = curve.points.iter().filter(|point| (first..=last).contains(&point.iteration));
             let logs: Vec<f64> = within.map(|point| point.grad_norm_sq.ln()).collect();
             let variation: f64 = logs.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum();
@@ -131,7 +159,7 @@ impl<'a> Runs<'a> {
             let what = || Missing(format!("‖∇F‖² of {method} between iterations {first} and {last}"));
             if enough { Ok(variation / (last - first) as f64) } else { Err(what()) }
         };
-        self.of(method)?.into_iter().map(of_curve).collect()
+        self.each(method, of_curve)
     }
 }
 
@@ -156,9 +184,27 @@ pub(crate) fn largest(runs: Runs<'_>, method: &str, quantity: Quantity) -> Resul
     Ok(largest)
 }
 
-/// ln(a/b) of paired values, as an interval.
-pub(crate) fn paired(a: &[f64], b: &[f64]) -> Result<Interval, Missing> {
-    let logs: Vec<f64> = a.iter().zip(b).map(|(a, b)| (a / b).ln()).collect();
-    let interval = Interval::of(&logs).filter(|i| i.mean.is_finite() && i.half.is_finite());
-    interval.filter(|_| a.len() == b.len()).ok_or_else(|| Missing("pairs of positive values".to_owned()))
+/// ln(a/b) of values paired by their repetition, as an interval.
+pub(crate) fn paired(Values(a): &Values, Values(b): &Values) -> Result<Interval, Missing> {
+    let pairs = a.iter().filter_map(|(repetition, a)| {
+        let (_, b) = b.iter().find(|(other, _)| other == repetition)?;
+        Some((a / b).ln())
+    });
+    let logs: Vec<f64> = pairs.collect();
+    let interval = Interval::of(&logs).ok_or_else(|| Missing("two repetitions that both have".to_owned()))?;
+    let finite = interval.mean.is_finite() && interval.half.is_finite();
+    if finite { Ok(interval) } else { Err(Missing("positive values to compare".to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_paired_by_repetition() {
+        let (a, b) = (Values(vec![(0, 2.0), (1, 3.0), (7, 5.0)]), Values(vec![(7, 5.0), (0, 2.0), (3, 1.0)]));
+        assert_eq!(paired(&a, &b).unwrap(), Interval { mean: 0.0, half: 0.0 });
+        assert!(paired(&a, &Values(vec![(0, 1.0), (8, 1.0)])).is_err());
+        assert!(paired(&a, &b.above(5.0)).is_err(), "no logarithm of zero");
+    }
 }

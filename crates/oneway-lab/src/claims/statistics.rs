@@ -113,9 +113,29 @@ impl PowerLaw {
         Self { exponent, error }
     }
 
-    /// Whether p = `expected`, to within `margin` or two standard errors, whichever is more.
-    pub(crate) fn is_about(self, expected: f64, margin: f64) -> bool {
-        (self.exponent - expected).abs() <= margin.max(2.0 * self.error)
+    /// Whether p is within `margin` of `expected`: yes or no if two standard errors leave no doubt, unclear otherwise.
+    pub(crate) fn is_about(self, expected: f64, margin: f64) -> Answer {
+        let (off, doubt) = ((self.exponent - expected).abs(), 2.0 * self.error);
+        match () {
+            () if off + doubt <= margin => Answer::Yes,
+            () if off - doubt > margin => Answer::No,
+            () => Answer::Unclear,
+        }
+    }
+
+    /// Whether p is `bound` or more, in the same way.
+    pub(crate) fn is_at_least(self, bound: f64) -> Answer {
+        let doubt = 2.0 * self.error;
+        match () {
+            () if self.exponent - doubt >= bound => Answer::Yes,
+            () if self.exponent + doubt < bound => Answer::No,
+            () => Answer::Unclear,
+        }
+    }
+
+    /// Whether p is `bound` or less, in the same way.
+    pub(crate) fn is_at_most(self, bound: f64) -> Answer {
+        Self { exponent: -self.exponent, error: self.error }.is_at_least(-bound)
     }
 }
 
@@ -133,10 +153,25 @@ mod tests {
             let exact = PowerLaw::fit(&points(p, 0.0));
             assert!((exact.exponent - p).abs() < 1e-14 && exact.error < 1e-14, "{exact:?}");
             let noisy = PowerLaw::fit(&points(p, 0.05));
-            assert!(noisy.is_about(p, 0.0) && !noisy.is_about(p + 0.5, 0.1), "{noisy:?}");
+            let answers = [noisy.is_about(p, 0.2), noisy.is_about(p, 0.0), noisy.is_about(p + 0.5, 0.1)];
+            assert_eq!(answers, [Answer::Yes, Answer::Unclear, Answer::No], "{noisy:?}");
             assert!(noisy.error > 1e-3);
         }
         assert!(PowerLaw::fit(&points(1.0, 0.0)[..2]).error.is_infinite());
+    }
+
+    #[test]
+    fn exponents_have_three_answers() {
+        use Answer::{No, Unclear, Yes};
+        let fit = |exponent, error| PowerLaw { exponent, error };
+        assert_eq!([0.04, 0.05, 0.06].map(|s| fit(-1.0, s).is_about(-1.0, 0.1)), [Yes, Yes, Unclear]);
+        assert_eq!([0.01, 0.2].map(|s| fit(-0.7, s).is_about(-1.0, 0.1)), [No, Unclear]);
+        assert_eq!([1.9, 1.8, 1.6].map(|p| fit(p, 0.05).is_at_least(1.75)), [Yes, Unclear, No]);
+        assert_eq!([-0.6, -0.45, -0.2].map(|p| fit(p, 0.05).is_at_most(-0.4)), [Yes, Unclear, No]);
+        for lost in [fit(f64::NAN, 0.1), fit(1.0, f64::NAN), fit(1.0, f64::INFINITY)] {
+            let answers = [lost.is_about(1.0, 0.1), lost.is_at_least(0.0), lost.is_at_most(3.0)];
+            assert_eq!(answers, [Unclear; 3]);
+        }
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The commands, a file each.
 
-pub(crate) mod claims;
 pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod list;

@@ -24,6 +24,8 @@ use crate::sensitivity::Sensitivity;
 pub(crate) const CLAIMS: &str = "claims.json";
 /// The subfolder of a reproduction that becomes a table, not figures.
 pub(crate) const SENSITIVITY: &str = "sensitivity";
+/// How subfolders of a reproduction begin that serve its verdicts only, and become no figures.
+pub(crate) const ONE_STEP: &str = "one-step-";
 
 /// Runs the command.
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
@@ -43,6 +45,9 @@ pub(crate) fn write(dir: &Path, all: bool) -> Result<PathBuf> {
     for part in &parts {
         report.facts.extend(part.facts());
         report.settings += &format!("# {}\n\n{}\n", part.name, toml::to_string(&part.manifest.settings)?);
+        if part.name.starts_with(ONE_STEP) {
+            continue;
+        }
         if part.name == SENSITIVITY {
             report.tables.push(sensitivity(&part.curves));
             continue;
@@ -62,6 +67,9 @@ pub(crate) fn write(dir: &Path, all: bool) -> Result<PathBuf> {
         add(&mut report, picture);
     }
     (report.title, report.summary) = title(dir, &report);
+    if !report.verdicts.is_empty() && parts.iter().flat_map(|part| &part.curves).all(|c| c.repetition < 2) {
+        report.summary += " Two repetitions: a look, not a verdict.";
+    }
     folder.write("report.html", page(&report))
 }
 

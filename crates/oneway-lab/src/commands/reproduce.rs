@@ -7,13 +7,16 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use super::report::{self, CLAIMS, SENSITIVITY};
+use super::report::{self, CLAIMS, ONE_STEP, SENSITIVITY};
 use crate::args::ReproduceArgs;
-use crate::claims::{self, Studies};
+use crate::claims::{self, Experiments, OneStep, Studies};
 use crate::experiment::Experiment;
 use crate::experiment::plan::{Cell, Plan};
+use crate::experiment::set;
 use crate::results::cells::CellStore;
+use crate::results::curves::Curve;
 use crate::results::folder::OutputFolder;
+use crate::results::manifest::Manifest;
 use crate::results::{curves_of, save, table};
 use crate::runner::Runner;
 use crate::sensitivity::Sensitivity;
@@ -28,46 +31,65 @@ const STUDY: (&str, &str) =
 
 /// What `--quick` changes: a look in a moment, with fewer samples and so with fewer verdicts.
 const QUICK: [&str; 2] = ["run.repetitions=2", "run.record_every=50"];
+/// The steps that all methods take in turn, so that no difference is the step's: the two that the paper uses.
+const COMMON_STEPS: [&str; 2] = ["0.1", "0.2"];
+/// All that the verdict on the exponential graph compares at common steps.
+const GAP: [&str; 2] = ["STPP", "CSGDM"];
 
 /// Runs the command.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let started = Instant::now();
-    let overrides: Vec<String> = if args.quick { QUICK.map(str::to_owned).to_vec() } else { vec![] };
-    let mut sources = vec![MULTI_SUB_RING, EXPONENTIAL];
-    sources.extend(args.sensitivity.then_some(STUDY));
-    let plans = sources.iter().map(|(name, text)| {
-        let plan =
-            Experiment::parse(text, Path::new(""), &overrides).and_then(|experiment| Plan::new(&experiment));
-        Ok((*name, plan.with_context(|| format!("the embedded experiment {name}"))?))
-    });
-    let plans = plans.collect::<Result<Vec<(&str, Plan)>>>()?;
-
+    let plans = plans(args)?;
     let runner = Runner::new(args.threads)?;
-    let folder = OutputFolder::prepare(&args.out)?;
+    let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
+    let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
     let store = CellStore::of(folder.path());
     let cells: Vec<Vec<Cell<'_>>> = plans.iter().map(|(_, plan)| plan.cells()).collect();
     let ran = runner.run(&cells.concat(), &store, args.fresh)?;
     if runner.is_interrupted() {
-        eprintln!("oneway: interrupted; what is finished is kept: the same command goes on from there");
-        return Ok(ExitCode::from(130));
+        return Ok(interrupted());
     }
 
     let mut out = std::io::stdout();
-    let mut curves = vec![];
+    let mut curves: Vec<(&str, Vec<Curve>)> = vec![];
     let mut rest = ran;
     for ((name, plan), cells) in plans.iter().zip(&cells) {
         let own: Vec<_> = rest.drain(..cells.len()).collect();
         save(&OutputFolder::prepare(&folder.path().join(name))?, plan, cells.len(), &own)?;
-        let summary = table::of(&plan.entries, &own);
-        curves.push(curves_of(&own));
-        match *name {
+        curves.push((name, curves_of(&own)));
+        match &**name {
             SENSITIVITY => writeln!(out, "{}", Sensitivity::new(&curves_of(&own)).table())?,
-            _ => writeln!(out, "{summary}")?,
+            name if name.starts_with(ONE_STEP) => {}
+            _ => writeln!(out, "{}", table::of(&plan.entries, &own))?,
         }
     }
-    let claims = claims::judge(&curves[0], &curves[1], &runner.install(Studies::run)?);
+    if !args.sensitivity {
+        remove_stale(&folder.path().join(SENSITIVITY))?;
+    }
+    let problem =
+        plans.first().and_then(|(_, plan)| plan.entries.first()).map(|entry| &entry.problem.problem);
+    let problem = problem.context("the embedded experiments run nothing")?;
+    let of =
+        |name: &str| curves.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, curves)| curves);
+    let experiments = Experiments {
+        multi_sub_ring: of(MULTI_SUB_RING.0),
+        exponential: of(EXPONENTIAL.0),
+        one_step: COMMON_STEPS.map(|step| OneStep {
+            step,
+            multi_sub_ring: of(&one_step(MULTI_SUB_RING.0, step)),
+            exponential: of(&one_step(EXPONENTIAL.0, step)),
+        }),
+        optimum: runner.install(|| claims::optimum(&**problem)),
+    };
+    let claims = claims::judge(&experiments, &runner.install(Studies::run)?);
+    if runner.is_interrupted() {
+        return Ok(interrupted());
+    }
     folder.write(CLAIMS, claims::to_json(&claims))?;
     let page = runner.install(|| report::write(folder.path(), false))?;
+    if runner.is_interrupted() {
+        return Ok(interrupted());
+    }
     writeln!(out, "{}", claims::table(&claims))?;
     writeln!(
         out,
@@ -76,4 +98,69 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
         started.elapsed().as_secs_f64()
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn interrupted() -> ExitCode {
+    eprintln!("oneway: interrupted; what is finished is kept: the same command goes on from there");
+    ExitCode::from(130)
+}
+
+/// All that is to run, and the names of the folders for its results.
+fn plans(args: &ReproduceArgs) -> Result<Vec<(String, Plan)>> {
+    let quick: Vec<String> = if args.quick { QUICK.map(str::to_owned).to_vec() } else { vec![] };
+    let plan = |name: String, text: &str, settings: &[String], methods: Option<&[&str]>| {
+        let plan = || Plan::new(&experiment(text, &[&quick, settings].concat(), methods)?);
+        let planned = plan().with_context(|| format!("the embedded experiment {name}"))?;
+        anyhow::Ok((name, planned))
+    };
+    let mut plans = vec![];
+    for (name, text) in [MULTI_SUB_RING, EXPONENTIAL] {
+        plans.push(plan(name.to_owned(), text, &[], None)?);
+    }
+    for step in COMMON_STEPS {
+        for ((name, text), methods) in [(MULTI_SUB_RING, None), (EXPONENTIAL, Some(&GAP[..]))] {
+            let all = names(text)?;
+            let kept = all.iter().filter(|name| methods.is_none_or(|kept| kept.contains(&&***name)));
+            let steps: Vec<String> = kept.map(|name| format!("method.{name}.step.size={step}")).collect();
+            plans.push(plan(one_step(name, step), text, &steps, methods)?);
+        }
+    }
+    if args.sensitivity {
+        plans.push(plan(STUDY.0.to_owned(), STUDY.1, &[], None)?);
+    }
+    Ok(plans)
+}
+
+/// An embedded experiment with changed settings, and with some of its methods only.
+fn experiment(text: &str, settings: &[String], methods: Option<&[&str]>) -> Result<Experiment> {
+    let mut experiment: toml::Table = text.parse()?;
+    if let (Some(kept), Some(all)) =
+        (methods, experiment.get_mut("method").and_then(toml::Value::as_array_mut))
+    {
+        all.retain(|method| kept.contains(&set::name_of(method)));
+    }
+    Experiment::parse(&toml::to_string(&experiment)?, Path::new(""), settings)
+}
+
+/// What the methods of an experiment are called.
+fn names(text: &str) -> Result<Vec<String>> {
+    let settings: toml::Table = text.parse()?;
+    let methods = settings.get("method").and_then(toml::Value::as_array);
+    Ok(methods.into_iter().flatten().map(|method| set::name_of(method).to_owned()).collect())
+}
+
+/// The folder of an experiment in which all take this step: `one-step-0.1`, `one-step-0.1-exponential`.
+fn one_step(name: &str, step: &str) -> String {
+    match name {
+        _ if name == MULTI_SUB_RING.0 => format!("{ONE_STEP}{step}"),
+        _ => format!("{ONE_STEP}{step}-{name}"),
+    }
+}
+
+/// Removes results that an earlier run wrote into the folder and this one did not, so that the page does not show them.
+fn remove_stale(part: &Path) -> Result<()> {
+    if part.join(Manifest::FILE).exists() {
+        std::fs::remove_dir_all(part).with_context(|| format!("cannot remove {}", part.display()))?;
+    }
+    Ok(())
 }

@@ -39,7 +39,7 @@ pub(crate) struct VerdictRow {
     /// How it was measured.
     pub(crate) measure: String,
     pub(crate) numbers: Vec<(String, f64)>,
-    /// `holds`, `holds only if …`, `does not hold` or `undecided`. Other words are shown and counted as undecided.
+    /// `holds`, `holds for …; undecided for …`, `holds only if …`, `does not hold` or `undecided`. Other words are shown and counted as undecided.
     pub(crate) verdict: String,
     pub(crate) because: String,
 }

@@ -9,19 +9,23 @@ use super::number::number;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Holds,
+    /// In part; the rest is undecided.
+    HoldsFor,
     OnlyIf,
     Fails,
     Undecided,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Holds, Self::OnlyIf, Self::Fails, Self::Undecided];
+    const ALL: [Self; 5] = [Self::Holds, Self::HoldsFor, Self::OnlyIf, Self::Fails, Self::Undecided];
 
-    /// Reads `holds`, `holds only if …`, `does not hold`; all else is undecided.
+    /// Reads `holds`, `holds for …; undecided for …`, `holds only if …`, `does not hold`; all else is undecided.
     fn of(verdict: &str) -> Self {
         let verdict = verdict.trim().to_lowercase();
         if verdict.starts_with("holds only") {
             Self::OnlyIf
+        } else if verdict.starts_with("holds for") {
+            Self::HoldsFor
         } else if verdict.starts_with("holds") {
             Self::Holds
         } else if verdict.starts_with("does not hold") {
@@ -35,6 +39,7 @@ impl Kind {
     fn class(self) -> &'static str {
         match self {
             Self::Holds => "holds",
+            Self::HoldsFor => "holds-for",
             Self::OnlyIf => "only-if",
             Self::Fails => "fails",
             Self::Undecided => "undecided",
@@ -46,6 +51,8 @@ impl Kind {
         match (self, count) {
             (Self::Holds, 1) => "holds",
             (Self::Holds, _) => "hold",
+            (Self::HoldsFor, 1) => "holds in part, the rest undecided",
+            (Self::HoldsFor, _) => "hold in part, the rest undecided",
             (Self::OnlyIf, 1) => "holds only if …",
             (Self::OnlyIf, _) => "hold only if …",
             (Self::Fails, 1) => "does not hold",
@@ -108,13 +115,17 @@ fn shape(kind: Kind) -> Markup {
     }
 }
 
-/// The shapes, once for the page: a disc, a half-filled diamond, a square, a broken ring.
+/// The shapes, once for the page: a disc, a half-filled disc, a half-filled diamond, a square, a broken ring.
 pub(super) fn shapes() -> Markup {
     html! {
         svg.shapes width="0" height="0" aria-hidden="true" {
             symbol #shape-holds viewBox="0 0 20 20" {
                 circle cx="10" cy="10" r="9" fill="currentColor" {}
                 path.shape-cut d="m5.8 10.3 2.9 2.9 5.6-6" {}
+            }
+            symbol #shape-holds-for viewBox="0 0 20 20" {
+                circle.shape-line cx="10" cy="10" r="8.2" {}
+                path d="M10 1.8a8.2 8.2 0 0 0 0 16.4z" fill="currentColor" {}
             }
             symbol #shape-only-if viewBox="0 0 20 20" {
                 path.shape-line d="M10 1.6 18.4 10 10 18.4 1.6 10z" {}
@@ -140,6 +151,7 @@ mod tests {
     fn words_are_read_as_kinds() {
         assert_eq!(Kind::of("holds"), Kind::Holds);
         assert_eq!(Kind::of("Holds only if the graph is full"), Kind::OnlyIf);
+        assert_eq!(Kind::of("holds for trees; undecided for the rest"), Kind::HoldsFor);
         assert_eq!(Kind::of("does not hold"), Kind::Fails);
         assert_eq!(Kind::of("undecided"), Kind::Undecided);
         assert_eq!(Kind::of("perhaps"), Kind::Undecided);

@@ -1,25 +1,26 @@
 //! How one method stands to another.
 
-use crate::claims::Verdict;
 use crate::claims::runs::{GRADIENT, LOSS, Missing, PLATEAU_ENDS, Runs, SMTPP, SMTPP_TREES, paired};
 use crate::claims::statistics::{Answer, Interval};
 
 /// ln(a/b) in several places: where a is lower, where it is higher.
 pub(super) struct Comparison {
     pub(super) numbers: Vec<(String, f64)>,
+    /// What stands before the label of each number.
+    prefix: String,
     lower: usize,
     higher: usize,
     places: usize,
 }
 
 impl Comparison {
-    pub(super) fn new() -> Self {
-        Self { numbers: vec![], lower: 0, higher: 0, places: 0 }
+    pub(super) fn new(prefix: &str) -> Self {
+        Self { numbers: vec![], prefix: prefix.to_owned(), lower: 0, higher: 0, places: 0 }
     }
 
     /// Loss and ‖∇F‖² at the end of each plateau.
-    pub(super) fn at_plateau_ends(runs: Runs<'_>, methods: [&str; 2]) -> Result<Self, Missing> {
-        let mut comparison = Self::new();
+    pub(super) fn at_plateau_ends(runs: Runs<'_>, methods: [&str; 2], prefix: &str) -> Result<Self, Missing> {
+        let mut comparison = Self::new(prefix);
         for quantity in [LOSS, GRADIENT] {
             for end in PLATEAU_ENDS {
                 let place = format!("{} at {end}", quantity.name);
@@ -51,15 +52,17 @@ impl Comparison {
             Answer::Unclear => {}
         }
         self.places += 1;
-        self.numbers.extend(labelled(&format!("ln({a}/{b}) of {place}"), interval));
+        self.numbers.extend(labelled(&format!("{}ln({a}/{b}) of {place}", self.prefix), interval));
     }
 
-    /// Whether a is the lower one. Yes: surely so in half of the places or more, and surely not in none. No: surely
-    /// not in one or more. So one lucky interval of six or nine decides nothing.
+    /// Whether a is the lower one. Yes: surely lower in half of the places or more, and surely higher in none. No is its
+    /// mirror: surely higher in half or more, and surely lower in none. So one lucky interval of six or nine decides
+    /// nothing.
     pub(super) fn is_lower(&self) -> Answer {
+        let half = |count: usize| self.places > 0 && 2 * count >= self.places;
         match (self.lower, self.higher) {
-            (_, 1..) => Answer::No,
-            (lower, 0) if 2 * lower >= self.places => Answer::Yes,
+            (lower, 0) if half(lower) => Answer::Yes,
+            (0, higher) if half(higher) => Answer::No,
             _ => Answer::Unclear,
         }
     }
@@ -88,10 +91,6 @@ impl BothWays {
         Ok(Self { full: compare(SMTPP)?, trees: compare(SMTPP_TREES)? })
     }
 
-    pub(super) fn verdict(&self) -> Verdict {
-        Verdict::of_both_ways(self.full.is_lower(), self.trees.is_lower())
-    }
-
     /// "lower in 1, higher in 4 of 6 (on trees 0 and 4)".
     pub(super) fn tally(&self) -> String {
         format!("{} (on trees {} and {})", self.full.tally(), self.trees.lower, self.trees.higher)
@@ -100,5 +99,36 @@ impl BothWays {
     /// The numbers of both.
     pub(super) fn numbers(self) -> Vec<(String, f64)> {
         self.full.numbers.into_iter().chain(self.trees.numbers).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A comparison that is lower and higher in so many of six places.
+    fn of_six(lower: usize, higher: usize) -> Comparison {
+        let mut comparison = Comparison::new("");
+        for place in 0..6 {
+            let mean = match place {
+                _ if place < lower => -1.0,
+                _ if place < lower + higher => 1.0,
+                _ => 0.0,
+            };
+            comparison.add(["a", "b"], &place.to_string(), Interval { mean, half: 0.5 });
+        }
+        comparison
+    }
+
+    #[test]
+    fn worse_is_the_mirror_of_better() {
+        for count in 0..=6 {
+            let enough = count >= 3;
+            assert_eq!(of_six(count, 0).is_lower(), if enough { Answer::Yes } else { Answer::Unclear });
+            assert_eq!(of_six(0, count).is_lower(), if enough { Answer::No } else { Answer::Unclear });
+        }
+        // exactly one that is higher forbids a yes, and makes no no
+        assert_eq!([of_six(0, 1), of_six(5, 1), of_six(1, 5)].map(|c| c.is_lower()), [Answer::Unclear; 3]);
+        assert_eq!(Comparison::new("").is_lower(), Answer::Unclear);
     }
 }

@@ -9,6 +9,7 @@ use oneway::schedule;
 use oneway::topology::{Subgraph, Topology};
 use rayon::prelude::*;
 
+use super::LINKS;
 use super::quadratic::{average, gradient_sq, paper_graphs, problem, run as run_quadratic, topology};
 use crate::claims::statistics::{PowerLaw, mean};
 
@@ -28,7 +29,7 @@ const LENGTH: u64 = 1024;
 /// Average ‖∇F(x̄)‖² against T, and against n.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Corollary {
-    /// Against T on each of the paper's graphs, n = 20.
+    /// Against T on each of the paper's graphs, full and on trees, n = 20.
     pub(crate) in_rounds: Vec<InRounds>,
     /// (n, average) on the exponential graph, T = 1024.
     pub(crate) in_agents: Vec<(usize, f64)>,
@@ -39,7 +40,7 @@ pub(crate) struct Corollary {
 /// Average ‖∇F(x̄)‖² against T on one graph.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InRounds {
-    pub(crate) graph: &'static str,
+    pub(crate) graph: String,
     /// (T, average).
     pub(crate) averages: Vec<(u64, f64)>,
     pub(crate) fit: PowerLaw,
@@ -47,12 +48,14 @@ pub(crate) struct InRounds {
 
 pub(super) fn run() -> Result<Corollary> {
     let mut in_rounds = vec![];
-    for (graph, digraph) in paper_graphs()? {
-        let topology = topology(digraph, Subgraph::Full)?;
+    let graphs = paper_graphs()?;
+    for ((subgraph, links), (graph, digraph)) in LINKS.iter().flat_map(|l| graphs.iter().map(move |g| (l, g)))
+    {
+        let topology = topology(digraph.clone(), *subgraph)?;
         let averages = LENGTHS.par_iter().map(|&rounds| Ok((rounds, average_gradient(&topology, rounds)?)));
         let averages = averages.collect::<Result<Vec<_>>>()?;
         let points: Vec<(f64, f64)> = averages.iter().map(|&(rounds, avg)| (rounds as f64, avg)).collect();
-        in_rounds.push(InRounds { graph, averages, fit: PowerLaw::fit(&points) });
+        in_rounds.push(InRounds { graph: format!("{graph}{links}"), averages, fit: PowerLaw::fit(&points) });
     }
     let of_size = |&n: &usize| {
         let topology = topology(families::exponential(n)?, Subgraph::Full)?;

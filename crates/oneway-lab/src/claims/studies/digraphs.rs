@@ -1,4 +1,4 @@
-//! SMTPP without noise on random strongly connected digraphs: is there a step with which it finds the minimiser?
+//! SMTPP without noise on strongly connected digraphs, random ones and hard ones: is there a step with which it finds the minimiser?
 
 use std::ops::ControlFlow;
 
@@ -9,7 +9,7 @@ use oneway::topology::Subgraph;
 use rayon::prelude::*;
 
 use super::quadratic::{distance_sq, problem, run as run_quadratic, topology};
-use super::{AGENTS, MOMENTUM};
+use super::{AGENTS, MOMENTUM, PETALS};
 
 /// Effective steps tried: this one, and its halves.
 const LARGEST_STEP: f64 = 0.4;
@@ -26,6 +26,7 @@ const PER_FAMILY: [(&str, usize); 3] = [("erdos-renyi", 7), ("k-out", 7), ("geom
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Trial {
     pub(crate) family: &'static str,
+    /// 0 of what is not random.
     pub(crate) seed: u64,
     /// c_π.
     pub(crate) c_π: f64,
@@ -34,7 +35,12 @@ pub(crate) struct Trial {
 }
 
 pub(super) fn run() -> Result<Vec<Trial>> {
-    let mut digraphs = vec![];
+    let mut digraphs = vec![
+        ("directed ring", 0, families::ring(AGENTS)?),
+        ("flower", 0, families::flower(AGENTS, PETALS)?),
+        ("star", 0, families::star(AGENTS)?),
+        ("ring with back chords", 0, families::back_chords(AGENTS, 3, 2)?),
+    ];
     for (family, count) in PER_FAMILY {
         let mut found = 0;
         for seed in 1.. {

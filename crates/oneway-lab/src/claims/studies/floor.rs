@@ -8,11 +8,11 @@ use std::ops::ControlFlow;
 use anyhow::Result;
 use oneway::graph::families;
 use oneway::methods::Smtpp;
-use oneway::topology::{Subgraph, Topology};
+use oneway::topology::Topology;
 use rayon::prelude::*;
 
 use super::quadratic::{average, gradient_sq, paper_graphs, problem, run as run_quadratic, topology};
-use super::{MOMENTUM, SpeedUp};
+use super::{LINKS, MOMENTUM, SpeedUp};
 use crate::claims::statistics::PowerLaw;
 
 /// η·c_π.
@@ -43,7 +43,8 @@ pub(crate) struct Floor {
 /// The floors of one graph, λ ascending.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OnGraph {
-    pub(crate) graph: &'static str,
+    /// "multi-sub-ring", "multi-sub-ring on trees".
+    pub(crate) graph: String,
     pub(crate) floors: Vec<Floor>,
 }
 
@@ -55,32 +56,40 @@ impl OnGraph {
     }
 }
 
-/// The study's result.
+/// One graph against the other, on the same kind of links.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Floors {
+    /// "" or " on trees".
+    pub(crate) links: &'static str,
     pub(crate) sparse: OnGraph,
     pub(crate) dense: OnGraph,
 }
 
-/// Every λ on both graphs, full digraph; one stream of noise for all.
-pub(super) fn run() -> Result<Floors> {
-    let [sparse, dense] = paper_graphs()?.map(|(graph, digraph)| -> Result<OnGraph> {
-        let topology = topology(digraph, Subgraph::Full)?;
-        let floors = MOMENTA.par_iter().map(|&λ| floor(&topology, λ));
-        Ok(OnGraph { graph, floors: floors.collect::<Result<_>>()? })
+/// Every λ on both graphs, on the full digraphs and on trees; one stream of noise for all.
+pub(super) fn run() -> Result<[Floors; 2]> {
+    let [full, trees] = LINKS.map(|(subgraph, links)| -> Result<Floors> {
+        let [sparse, dense] = paper_graphs()?.map(|(graph, digraph)| -> Result<OnGraph> {
+            let topology = topology(digraph, subgraph)?;
+            let floors = MOMENTA.par_iter().map(|&λ| floor(&topology, λ));
+            Ok(OnGraph { graph: format!("{graph}{links}"), floors: floors.collect::<Result<_>>()? })
+        });
+        Ok(Floors { links, sparse: sparse?, dense: dense? })
     });
-    Ok(Floors { sparse: sparse?, dense: dense? })
+    Ok([full?, trees?])
 }
 
 /// The floor on the exponential graph for every n, λ = 0.1.
-pub(super) fn speed_up() -> Result<SpeedUp> {
-    let of_size = |&n: &usize| {
-        let topology = topology(families::exponential(n)?, Subgraph::Full)?;
-        Ok((n, floor(&topology, MOMENTUM)?.at_average))
-    };
-    let floors: Vec<(usize, f64)> = SIZES.par_iter().map(of_size).collect::<Result<_>>()?;
-    let points: Vec<(f64, f64)> = floors.iter().map(|&(n, floor)| (n as f64, floor)).collect();
-    Ok(SpeedUp { floors, fit: PowerLaw::fit(&points) })
+pub(super) fn speed_up() -> Result<[SpeedUp; 2]> {
+    let [full, trees] = LINKS.map(|(subgraph, _)| -> Result<SpeedUp> {
+        let of_size = |&n: &usize| {
+            let topology = topology(families::exponential(n)?, subgraph)?;
+            Ok((n, floor(&topology, MOMENTUM)?.at_average))
+        };
+        let floors: Vec<(usize, f64)> = SIZES.par_iter().map(of_size).collect::<Result<_>>()?;
+        let points: Vec<(f64, f64)> = floors.iter().map(|&(n, floor)| (n as f64, floor)).collect();
+        Ok(SpeedUp { floors, fit: PowerLaw::fit(&points) })
+    });
+    Ok([full?, trees?])
 }
 
 fn floor(topology: &Topology, λ: f64) -> Result<Floor> {

@@ -4,15 +4,14 @@
 
 pub(crate) mod corollary;
 pub(crate) mod digraphs;
-mod equal_steps;
 pub(crate) mod floor;
 mod quadratic;
 pub(crate) mod stability;
 
 use anyhow::Result;
+use oneway::topology::Subgraph;
 
 use super::statistics::PowerLaw;
-use crate::results::curves::Curve;
 
 /// λ, the paper's choice.
 const MOMENTUM: f64 = 0.1;
@@ -21,21 +20,22 @@ pub(crate) const AGENTS: usize = 20;
 /// Cycles of the flower that stands for the Multi-Sub-Ring.
 const PETALS: usize = 4;
 
+/// Both ways to use a digraph, and how they are called: all of its links, and two trees.
+const LINKS: [(Subgraph, &str); 2] = [(Subgraph::Full, ""), (Subgraph::Trees, " on trees")];
+
 /// What all studies found.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Studies {
-    /// Stationary errors for each λ.
-    pub(crate) floor: floor::Floors,
+    /// Stationary errors for each λ, for [`LINKS`].
+    pub(crate) floor: [floor::Floors; 2],
     /// Largest stable steps.
     pub(crate) stability: Vec<stability::Limit>,
     /// Corollary 1's schedule.
     pub(crate) corollary: corollary::Corollary,
-    /// The floor of E‖∇F(x̄)‖² at a fixed step against n.
-    pub(crate) speed_up: SpeedUp,
-    /// SMTPP on random strongly connected digraphs.
+    /// The floor of E‖∇F(x̄)‖² at a fixed step against n, for [`LINKS`].
+    pub(crate) speed_up: [SpeedUp; 2],
+    /// SMTPP on strongly connected digraphs.
     pub(crate) digraphs: Vec<digraphs::Trial>,
-    /// The experiment on Multi-Sub-Ring with one step for all.
-    pub(crate) equal_steps: Vec<Curve>,
 }
 
 /// Floor against n.
@@ -55,7 +55,6 @@ impl Studies {
             corollary: corollary::run()?,
             speed_up: floor::speed_up()?,
             digraphs: digraphs::run()?,
-            equal_steps: equal_steps::run()?,
         })
     }
 }

@@ -1,0 +1,80 @@
+//! F*, the loss that the losses of all methods are measured from.
+//!
+//! The lowest loss that gradients without noise find from zero: steps of Barzilai and Borwein, ⟨s, s⟩/⟨s, y⟩. The
+//! objective is not convex, so that this is where methods that follow its gradient from there end, and no proof that
+//! nothing is lower.
+
+use oneway::problem::Problem;
+use rayon::prelude::*;
+
+/// Gradients taken: with half as many F* is the same to 1e-8 (test).
+const STEPS: usize = 120;
+/// The first step, for want of two gradients.
+const FIRST_STEP: f64 = 0.1;
+
+/// F*.
+pub(crate) fn optimum(problem: &dyn Problem) -> f64 {
+    lowest(problem, STEPS)
+}
+
+fn lowest(problem: &dyn Problem, steps: usize) -> f64 {
+    let dim = problem.dim();
+    let (mut x, mut before) = (vec![0.0; dim], None::<(Vec<f64>, Vec<f64>)>);
+    let mut lowest = f64::INFINITY;
+    for _ in 0..steps {
+        let (loss, g) = exact(problem, &x);
+        lowest = lowest.min(loss);
+        let step = before.map_or(FIRST_STEP, |(x_before, g_before)| {
+            let (mut ss, mut sy) = (0.0, 0.0);
+            for i in 0..dim {
+                let s = x[i] - x_before[i];
+                ss += s * s;
+                sy += s * (g[i] - g_before[i]);
+            }
+            if sy > 0.0 { ss / sy } else { FIRST_STEP }
+        });
+        let next = x.iter().zip(&g).map(|(x, g)| x - step * g).collect();
+        before = Some((std::mem::replace(&mut x, next), g));
+    }
+    lowest
+}
+
+/// F and ∇F; summed in the order of the agents, for the same bits on any threads.
+fn exact(problem: &dyn Problem, x: &[f64]) -> (f64, Vec<f64>) {
+    let n = problem.agents();
+    let of_agent = |i| {
+        let mut g = vec![0.0; x.len()];
+        (problem.exact(i, x, &mut g), g)
+    };
+    let all: Vec<(f64, Vec<f64>)> = (0..n).into_par_iter().map(of_agent).collect();
+    let (mut loss, mut gradient) = (0.0, vec![0.0; x.len()]);
+    for (of_agent, g) in &all {
+        loss += of_agent / n as f64;
+        gradient.iter_mut().zip(g).for_each(|(sum, g)| *sum += g / n as f64);
+    }
+    (loss, gradient)
+}
+
+#[cfg(test)]
+mod tests {
+    use oneway::data::a9a::{Split, a9a};
+    use oneway::partition::Partition;
+    use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+
+    use super::*;
+
+    #[test]
+    fn half_the_steps_find_the_same() {
+        let a9a = Logistic::new(&a9a(Split::Train), Partition::Even, 20, 0.01, Batch::Sampled(1), 0).unwrap();
+        let (all, half) = (lowest(&a9a, STEPS), lowest(&a9a, STEPS / 2));
+        assert!((all - half).abs() < 1e-8, "{all} and {half}");
+    }
+
+    #[test]
+    fn the_minimum_of_a_quadratic_is_found() {
+        let shape = QuadraticShape { dim: 3, curvature: [0.5, 2.0], heterogeneity: 1.0, noise: 0.0 };
+        let quadratic = Quadratic::new(shape, 5, 1).unwrap();
+        let (known, _) = exact(&quadratic, quadratic.minimiser());
+        assert!((optimum(&quadratic) - known).abs() < 1e-12);
+    }
+}
