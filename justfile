@@ -30,9 +30,9 @@ check-report report shots="out/shots":
     scripts/check-report {{report}} {{shots}}
 
 # A verdict on every claim of the paper, and the same by an independent computation (needs NumPy)
-claims: paper
-    cargo run --release -p oneway-lab -- claims out/multi-sub-ring out/exponential
-    python3 scripts/check-claims.py out/multi-sub-ring out/exponential out/claims.json
+claims:
+    cargo run --release -p oneway-lab -- reproduce
+    python3 scripts/check-claims.py out/reproduce
 
 # Licences, advisories and sources of all dependencies (needs cargo-deny)
 deny:

@@ -110,4 +110,8 @@ def limit(graph, momentum):
 
 
 def exponent(x, y):
-    return np.polyfit(np.log(x), np.log(y), 1)[0]
+    """p of y ~ x^p by least squares, and its standard error."""
+    x, y = np.log(x), np.log(y)
+    p, c = np.polyfit(x, y, 1)
+    squares = ((y - p * x - c) ** 2).sum()
+    return p, math.sqrt(squares / (len(x) - 2) / ((x - x.mean()) ** 2).sum())

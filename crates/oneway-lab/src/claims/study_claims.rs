@@ -45,7 +45,8 @@ fn decoupled(studies: &Studies) -> Claim {
             let at_average = sparse.at_average / dense.at_average;
             let at_agents = sparse.at_agents / dense.at_agents;
             for (place, ratio) in [("at x̄", at_average), ("at the agents", at_agents)] {
-                let place = format!("{place}{}", floors.links);
+                let links = if floors.links.is_empty() { " on full digraphs" } else { floors.links };
+                let place = format!("{place}{links}");
                 let is_same = (1.0 / SAME_FLOOR..=SAME_FLOOR).contains(&ratio);
                 numbers.push((format!("floor sparse/dense {place}, λ = 0.1"), ratio));
                 sentences.push(format!("{} {place}", show(ratio)));

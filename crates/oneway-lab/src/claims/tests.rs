@@ -95,72 +95,99 @@ fn curves(world: &[Made]) -> Vec<Curve> {
     world.iter().enumerate().flat_map(runs).map(curve).collect()
 }
 
+/// F* of all worlds.
+const OPTIMUM: f64 = 0.38;
+
 /// Studies in which floors go as λ^p, rates as given, and so on.
-fn studies(
-    p: f64,
-    tracking: f64,
-    rate: f64,
-    sparse_over_dense: f64,
-    limits: [f64; 2],
-    equal: &[Made],
-) -> Studies {
-    let floor = |scale: f64| {
+fn studies(p: f64, tracking: f64, rate: f64, sparse_over_dense: f64, limits: [f64; 2]) -> Studies {
+    let floor = |graph: &str, links: &str, scale: f64| {
         let of = |&λ: &f64| {
             let at_average = scale * λ.powf(p);
             Floor { momentum: λ, at_average, at_agents: at_average, tracking: λ.powf(tracking) }
         };
-        OnGraph { graph: "multi-sub-ring", floors: MOMENTA.iter().map(of).collect() }
+        OnGraph { graph: format!("{graph}{links}"), floors: MOMENTA.iter().map(of).collect() }
     };
     let fit = |exponent| PowerLaw { exponent, error: 0.01 };
     let limit = |trees, smtpp| Limit { graph: "multi-sub-ring", trees, smtpp, push_pull: 1.0 };
     let reached = (rate < 0.0).then_some((0.4, 100));
+    let speed_up = SpeedUp { floors: vec![(5, 1.0)], fit: fit(rate) };
     Studies {
-        floor: Floors { sparse: floor(sparse_over_dense), dense: floor(1.0) },
+        floor: ["", " on trees"].map(|links| Floors {
+            links,
+            sparse: floor("multi-sub-ring", links, sparse_over_dense),
+            dense: floor("exponential", links, 1.0),
+        }),
         stability: vec![limit(false, limits[0]), limit(true, limits[1])],
         corollary: Corollary {
             in_rounds: vec![InRounds {
-                graph: "multi-sub-ring",
+                graph: "multi-sub-ring".to_owned(),
                 averages: vec![(128, 1.0)],
                 fit: fit(rate / 2.0),
             }],
             in_agents: vec![(5, 1.0)],
             in_agents_fit: fit(rate / 2.0),
         },
-        speed_up: SpeedUp { floors: vec![(5, 1.0)], fit: fit(rate) },
+        speed_up: [speed_up.clone(), speed_up],
         digraphs: vec![Trial { family: "k-out", seed: 1, c_π: 1.0, reached }; 3],
-        equal_steps: curves(equal),
     }
 }
 
 fn right_studies() -> Studies {
-    studies(2.0, 2.0, -1.0, 1.0, [2.0, 2.0], &right())
+    studies(2.0, 2.0, -1.0, 1.0, [2.0, 2.0])
 }
 
 fn wrong_studies() -> Studies {
-    studies(0.0, 0.5, 0.0, 2.0, [0.5, 0.5], &wrong())
+    studies(0.0, 0.5, 0.0, 2.0, [0.5, 0.5])
 }
 
-fn verdicts(sparse: &[Made], dense: &[Made], studies: &Studies) -> Vec<(&'static str, String)> {
-    let claims = judge(&curves(sparse), &curves(dense), studies);
-    claims.iter().map(|claim| (claim.id, claim.verdict.to_string())).collect()
+/// The claims about two worlds, and two more in which all take one step (on both graphs alike).
+fn claims(sparse: &[Made], dense: &[Made], one_step: [&[Made]; 2], studies: &Studies) -> Vec<Claim> {
+    let [sparse, dense, tenth, fifth] = [sparse, dense, one_step[0], one_step[1]].map(curves);
+    let one = |step, curves| OneStep { step, multi_sub_ring: curves, exponential: curves };
+    let one_step = [one("0.1", &*tenth), one("0.2", &*fifth)];
+    let experiments =
+        Experiments { multi_sub_ring: &sparse, exponential: &dense, one_step, optimum: OPTIMUM };
+    judge(&experiments, studies)
 }
 
+/// The verdict on one claim, where with one step for all everything is as on the sparse graph.
 fn verdict(id: &str, sparse: &[Made], dense: &[Made], studies: &Studies) -> String {
-    let found = verdicts(sparse, dense, studies).into_iter().find(|(known, _)| *known == id);
-    found.expect(id).1
+    with_one_step(id, sparse, dense, [sparse; 2], studies)
+}
+
+fn with_one_step(
+    id: &str,
+    sparse: &[Made],
+    dense: &[Made],
+    one_step: [&[Made]; 2],
+    studies: &Studies,
+) -> String {
+    let found = claims(sparse, dense, one_step, studies).into_iter().find(|claim| claim.id == id);
+    found.expect(id).verdict.to_string()
+}
+
+fn alike(world: &[Made], studies: &Studies) -> Vec<Claim> {
+    claims(world, world, [world; 2], studies)
 }
 
 #[test]
 fn every_claim_holds_in_one_world_and_not_in_another() {
-    let holds = verdicts(&right(), &right(), &right_studies());
-    assert!(holds.iter().all(|(_, verdict)| verdict == "holds"), "{holds:#?}");
-    let sparse = change(change(wrong(), SMTPP, |m| m.floor = 0.412), SMTPP_TREES, |m| m.floor = 0.412);
-    let fails = verdicts(&wrong(), &wrong(), &wrong_studies());
-    for (id, verdict) in &fails {
-        // Wrong on both graphs alike is robust: that claim wants them different, below.
-        let expected = if *id == "robust-sparse-dense" { "holds" } else { "does not hold" };
-        assert_eq!(verdict, expected, "{id}");
+    let holds = alike(&right(), &right_studies());
+    for claim in &holds {
+        assert_eq!(claim.verdict, Verdict::Holds, "{claim:#?}");
     }
+    let fails = alike(&wrong(), &wrong_studies());
+    for claim in &fails {
+        let expected = match claim.id {
+            // Wrong on both graphs alike is robust: that claim wants them different, below.
+            "robust-sparse-dense" => "holds",
+            // No number of failures within a budget is a proof.
+            "any-strongly-connected" => "undecided",
+            _ => "does not hold",
+        };
+        assert_eq!(claim.verdict.to_string(), expected, "{claim:#?}");
+    }
+    let sparse = change(change(wrong(), SMTPP, |m| m.floor = 0.412), SMTPP_TREES, |m| m.floor = 0.412);
     assert_eq!(verdict("robust-sparse-dense", &sparse, &wrong(), &wrong_studies()), "does not hold");
     assert_eq!((holds.len(), fails.len()), (17, 17));
 }
@@ -173,55 +200,118 @@ fn conditions_are_named() {
     };
     let (world, studies) = (right(), right_studies());
     let poor_trees = change(right(), SMTPP_TREES, |m| (m.floor, m.decay, m.swing) = (0.397, 80.0, 0.9));
-    for id in ["comparable-multi-sub-ring", "better-than-stpp", "better-than-sgp", "damped-oscillations"] {
-        condition(id, &poor_trees, &world, &studies, "SMTPP uses the full digraph");
+    for id in ["better-than-stpp", "better-than-sgp", "damped-oscillations"] {
+        condition(id, &poor_trees, &world, &studies, "the paper's steps on the full digraph");
     }
+    condition("comparable-multi-sub-ring", &poor_trees, &world, &studies, "SMTPP uses the full digraph");
     condition("overlap-exponential", &world, &poor_trees, &studies, "SMTPP uses the full digraph");
-    let dear = change(right(), SMTPP_TREES, |m| m.floats = 1000);
-    condition("fewer-links", &dear, &world, &studies, "the graph is dense");
-    condition("fewer-links", &world, &dear, &studies, "the graph is sparse");
-    condition("better-than-sgp", &wrong(), &world, &studies, "all take the same step");
-    condition("damped-oscillations", &world, &world, &wrong_studies(), "a smaller step");
-    let on_trackers = self::studies(0.0, 2.0, -1.0, 1.0, [2.0, 0.5], &world);
+    let on_trackers = self::studies(0.0, 2.0, -1.0, 1.0, [2.0, 0.5]);
     condition("floor-lambda-squared", &world, &world, &on_trackers, "the tracking error");
     condition("larger-steps", &world, &world, &on_trackers, "SMTPP uses the full digraph");
     let mut agents = right_studies();
-    agents.floor.sparse.floors.iter_mut().for_each(|floor| floor.at_agents *= 1.5);
-    condition("decoupled-from-connectivity", &world, &world, &agents, "the weighted average");
+    agents.floor[0].sparse.floors.iter_mut().for_each(|floor| floor.at_agents *= 1.5);
+    condition("decoupled-from-connectivity", &world, &world, &agents, "not at the agents on full digraphs");
+    let mut slow_trees = right_studies();
+    slow_trees.speed_up[1].fit.exponent = -0.8;
+    condition("linear-speed-up", &world, &world, &slow_trees, "on trees it does not");
+}
+
+#[test]
+fn links_are_counted_on_the_sparse_graph() {
+    let dear = change(right(), SMTPP_TREES, |m| m.floats = 1000);
+    assert_eq!(verdict("fewer-links", &dear, &right(), &right_studies()), "does not hold");
+    assert_eq!(verdict("fewer-links", &right(), &dear, &right_studies()), "holds");
+}
+
+#[test]
+fn verdicts_say_at_which_common_step() {
+    let mut noisy = right();
+    noisy.iter_mut().for_each(|made| made.noise = 0.5);
+    let of = |id, paper: &[Made], tenth: &[Made], fifth: &[Made]| {
+        with_one_step(id, paper, &right(), [tenth, fifth], &right_studies())
+    };
+    for id in ["better-than-stpp", "better-than-sgp", "better-than-push-diging"] {
+        assert_eq!(
+            of(id, &wrong(), &right(), &noisy),
+            "holds only if taken with 0.1 for all; not with the paper's steps; undecided with 0.2 for all"
+        );
+        assert_eq!(of(id, &wrong(), &noisy, &noisy), "does not hold");
+        assert_eq!(of(id, &noisy, &wrong(), &wrong()), "undecided");
+    }
+    let rough: Vec<Made> = right().into_iter().map(|made| Made { swing: 0.2, noise: 1e-5, ..made }).collect();
+    let smooth = of("damped-oscillations", &right(), &rough, &right());
+    assert_eq!(smooth, "holds for the paper's steps, 0.2 for all; undecided for 0.1 for all");
+    assert_eq!(
+        of("push-sum-slow", &right(), &wrong(), &right()),
+        "holds only if taken with the paper's steps, 0.2 for all; not with 0.1 for all"
+    );
+    let gap =
+        with_one_step("stpp-gap-exponential", &right(), &right(), [&wrong(), &right()], &right_studies());
+    assert_eq!(gap, "holds only if taken with the paper's steps, 0.2 for all; not with 0.1 for all");
 }
 
 #[test]
 fn noise_and_missing_runs_leave_claims_undecided() {
-    let mut noisy = right();
-    noisy.iter_mut().for_each(|made| made.noise = 0.5);
-    let mut studies = right_studies();
-    studies.equal_steps = curves(&noisy);
-    for id in ["better-than-stpp", "better-than-sgp", "comparable-multi-sub-ring"] {
-        assert_eq!(verdict(id, &noisy, &right(), &studies), "undecided", "{id}");
+    let (world, studies) = (right(), right_studies());
+    let with_noise = |noise| right().into_iter().map(|made| Made { noise, ..made }).collect::<Vec<_>>();
+    let (noisy, less_noisy) = (with_noise(0.5), with_noise(0.01));
+    for id in ["better-than-stpp", "better-than-sgp"] {
+        assert_eq!(verdict(id, &noisy, &world, &studies), "undecided", "{id}");
     }
-    for id in ["overlap-exponential", "stpp-gap-exponential"] {
-        assert_eq!(verdict(id, &right(), &noisy, &studies), "undecided", "{id}");
+    assert_eq!(verdict("comparable-multi-sub-ring", &less_noisy, &world, &studies), "undecided");
+    assert_eq!(verdict("overlap-exponential", &world, &less_noisy, &studies), "undecided");
+    let gap = with_one_step("stpp-gap-exponential", &world, &noisy, [&noisy; 2], &studies);
+    assert_eq!(gap, "undecided");
+    let noisy_trees = change(right(), SMTPP_TREES, |m| m.noise = 0.01);
+    assert_eq!(
+        verdict("overlap-exponential", &world, &noisy_trees, &studies),
+        "holds for the full digraph; undecided for trees"
+    );
+
+    let mut lost = right_studies();
+    lost.speed_up[0].fit.exponent = f64::NAN;
+    lost.corollary.in_rounds[0].fit.error = 0.2;
+    lost.stability[0].smtpp = 1.02;
+    lost.digraphs[1].reached = None;
+    for id in ["corollary-rate", "any-strongly-connected"] {
+        assert_eq!(verdict(id, &world, &world, &lost), "undecided", "{id}");
     }
+    for id in ["linear-speed-up", "larger-steps"] {
+        assert_eq!(
+            verdict(id, &world, &world, &lost),
+            "holds for trees; undecided for the full digraph",
+            "{id}"
+        );
+    }
+
     let without: Vec<Made> = right().into_iter().filter(|made| made.method != STPP).collect();
-    let claims = judge(&curves(&without), &curves(&right()), &right_studies());
-    let claim = claims.iter().find(|claim| claim.id == "better-than-stpp").unwrap();
+    let found = alike(&without, &studies);
+    let claim = found.iter().find(|claim| claim.id == "better-than-stpp").unwrap();
     assert_eq!(claim.verdict, Verdict::Undecided);
-    assert_eq!(claim.because, "there is no pair of runs of STPP.");
-    let mut diverged = curves(&right());
+    assert_eq!(claim.because, "Not judged, for want of two runs of STPP.");
+    let mut diverged = curves(&world);
     diverged[0].points.truncate(20);
-    let claims = judge(&diverged, &curves(&right()), &right_studies());
-    assert!(claims.iter().any(|claim| claim.because.contains("at iteration 300 in repetition 0 of SMTPP")));
-    assert_eq!(judge(&[], &[], &right_studies()).len(), 17);
+    let whole = curves(&world);
+    let one = |step| OneStep { step, multi_sub_ring: &whole, exponential: &whole };
+    let experiments = Experiments {
+        multi_sub_ring: &diverged,
+        exponential: &whole,
+        one_step: [one("0.1"), one("0.2")],
+        optimum: OPTIMUM,
+    };
+    let found = judge(&experiments, &studies);
+    assert!(found.iter().any(|claim| claim.because.contains("at iteration 300 in repetition 0 of SMTPP")));
+    assert_eq!(alike(&[], &studies).len(), 17);
 }
 
 #[test]
 fn json_is_stable_and_exact() {
-    let json = || to_json(&judge(&curves(&right()), &curves(&wrong()), &right_studies()));
+    let json = || to_json(&claims(&right(), &wrong(), [&right(), &wrong()], &right_studies()));
     let text = json();
     assert_eq!(text, json());
     let read: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(read.as_array().unwrap().len(), 17);
-    let claims = judge(&curves(&right()), &curves(&wrong()), &right_studies());
+    let claims = claims(&right(), &wrong(), [&right(), &wrong()], &right_studies());
     for (claim, read) in claims.iter().zip(read.as_array().unwrap()) {
         assert_eq!(read["id"], claim.id);
         for ((label, value), read) in claim.numbers.iter().zip(read["numbers"].as_array().unwrap()) {
@@ -234,10 +324,7 @@ fn json_is_stable_and_exact() {
 
 #[test]
 fn labels_are_unique_within_a_claim() {
-    for claim in judge(&curves(&right()), &curves(&right()), &right_studies()) {
-        if claim.id == "floor-lambda-squared" {
-            continue; // both graphs of these studies have one name
-        }
+    for claim in alike(&right(), &right_studies()) {
         for (i, (label, _)) in claim.numbers.iter().enumerate() {
             assert!(claim.numbers[..i].iter().all(|(other, _)| other != label), "{}: {label}", claim.id);
         }
@@ -246,7 +333,7 @@ fn labels_are_unique_within_a_claim() {
 
 #[test]
 fn the_table_fits_a_terminal_of_a_hundred_columns() {
-    let claims = judge(&curves(&right()), &curves(&wrong()), &wrong_studies());
+    let claims = claims(&right(), &wrong(), [&right(), &wrong()], &wrong_studies());
     let table = table(&claims).to_string();
     let width = |line: &str| line.chars().filter(|c| !('\u{300}'..'\u{370}').contains(c)).count();
     assert!(table.lines().all(|line| width(line) == 100), "{table}");
