@@ -46,7 +46,7 @@ pub(super) fn better_than_push_diging(steps: &[Steps<'_>]) -> Claim {
 
 fn better(steps: &[Steps<'_>], other: &'static str) -> Result<Finding, Missing> {
     let compare = |runs, smtpp, prefix: &str| Comparison::at_plateau_ends(runs, [smtpp, other], prefix);
-    let (numbers, cases, tallies) = both_ways(steps, compare)?;
+    let Compared { numbers, cases, tallies } = both_ways(steps, compare)?;
     let [.., last] = PLATEAU_ENDS;
     let paper = steps.first().ok_or_else(|| Missing("runs with the paper's steps".to_owned()))?.runs;
     let [full_end, trees_end, other_end] = [SMTPP, SMTPP_TREES, other].map(|m| paper.at(m, LOSS, last));
@@ -61,11 +61,17 @@ fn better(steps: &[Steps<'_>], other: &'static str) -> Result<Finding, Missing> 
     Ok(Finding { numbers, verdict: verdict(&cases), because })
 }
 
-/// The numbers, cases and tallies of SMTPP, on the full digraph and on trees, for each choice of steps.
+/// SMTPP against others, on the full digraph and on trees, for each choice of steps.
+struct Compared {
+    numbers: Vec<(String, f64)>,
+    cases: Vec<Case>,
+    tallies: String,
+}
+
 fn both_ways<'a>(
     steps: &[Steps<'a>],
     compare: impl Fn(Runs<'a>, &'static str, &str) -> Result<Comparison, Missing>,
-) -> Result<(Vec<(String, f64)>, Vec<Case>, String), Missing> {
+) -> Result<Compared, Missing> {
     let (mut numbers, mut cases, mut tallies) = (vec![], vec![], vec![]);
     for of in steps {
         let both = BothWays::new(|smtpp| compare(of.runs, smtpp, &of.prefix()))?;
@@ -74,7 +80,7 @@ fn both_ways<'a>(
         cases.push(Case::new(of, Some(Links::Trees), both.trees.is_lower()));
         numbers.extend(both.numbers());
     }
-    Ok((numbers, cases, tallies.join("; ")))
+    Ok(Compared { numbers, cases, tallies: tallies.join("; ") })
 }
 
 /// "SGP, Push-DIGing converge slowly due to inefficient mixing. While STPP improves upon them".
@@ -135,7 +141,7 @@ pub(super) fn damped(steps: &[Steps<'_>]) -> Claim {
         Ok(comparison)
     };
     let finding = || {
-        let (numbers, cases, tallies) = both_ways(steps, compare)?;
+        let Compared { numbers, cases, tallies } = both_ways(steps, compare)?;
         let because = format!("The variation is {tallies}. {}", where_it_holds(&cases));
         Ok(Finding { numbers, verdict: verdict(&cases), because })
     };
