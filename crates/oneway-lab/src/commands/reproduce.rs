@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use rayon::prelude::*;
 
 use super::report::{self, CLAIMS, ONE_STEP, SENSITIVITY};
 use crate::args::ReproduceArgs;
@@ -39,8 +40,8 @@ const GAP: [&str; 2] = ["STPP", "CSGDM"];
 /// Runs the command.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let started = Instant::now();
-    let plans = plans(args)?;
     let runner = Runner::new(args.threads)?;
+    let plans = runner.install(|| plans(args))?;
     let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
     let store = CellStore::of(folder.path());
@@ -71,6 +72,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let problem = problem.context("the embedded experiments run nothing")?;
     let of =
         |name: &str| curves.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, curves)| curves);
+    let (optimum, studies) = runner.install(|| rayon::join(|| claims::optimum(&**problem), Studies::run));
     let experiments = Experiments {
         multi_sub_ring: of(MULTI_SUB_RING.0),
         exponential: of(EXPONENTIAL.0),
@@ -79,9 +81,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
             multi_sub_ring: of(&one_step(MULTI_SUB_RING.0, step)),
             exponential: of(&one_step(EXPONENTIAL.0, step)),
         }),
-        optimum: runner.install(|| claims::optimum(&**problem)),
+        optimum,
     };
-    let claims = claims::judge(&experiments, &runner.install(Studies::run)?);
+    let claims = claims::judge(&experiments, &studies?);
     if runner.is_interrupted() {
         return Ok(interrupted());
     }
@@ -108,27 +110,27 @@ fn interrupted() -> ExitCode {
 /// All that is to run, and the names of the folders for its results.
 fn plans(args: &ReproduceArgs) -> Result<Vec<(String, Plan)>> {
     let quick: Vec<String> = if args.quick { QUICK.map(str::to_owned).to_vec() } else { vec![] };
-    let plan = |name: String, text: &str, settings: &[String], methods: Option<&[&str]>| {
-        let plan = || Plan::new(&experiment(text, &[&quick, settings].concat(), methods)?);
-        let planned = plan().with_context(|| format!("the embedded experiment {name}"))?;
-        anyhow::Ok((name, planned))
-    };
-    let mut plans = vec![];
+    let mut wanted = vec![];
     for (name, text) in [MULTI_SUB_RING, EXPONENTIAL] {
-        plans.push(plan(name.to_owned(), text, &[], None)?);
+        wanted.push((name.to_owned(), text, vec![], None));
     }
     for step in COMMON_STEPS {
         for ((name, text), methods) in [(MULTI_SUB_RING, None), (EXPONENTIAL, Some(&GAP[..]))] {
             let all = names(text)?;
             let kept = all.iter().filter(|name| methods.is_none_or(|kept| kept.contains(&&***name)));
-            let steps: Vec<String> = kept.map(|name| format!("method.{name}.step.size={step}")).collect();
-            plans.push(plan(one_step(name, step), text, &steps, methods)?);
+            let steps = kept.map(|name| format!("method.{name}.step.size={step}")).collect();
+            wanted.push((one_step(name, step), text, steps, methods));
         }
     }
     if args.sensitivity {
-        plans.push(plan(STUDY.0.to_owned(), STUDY.1, &[], None)?);
+        wanted.push((STUDY.0.to_owned(), STUDY.1, vec![], None));
     }
-    Ok(plans)
+    let plan = |(name, text, steps, methods): (String, &str, Vec<String>, Option<&[&str]>)| {
+        let plan = || Plan::new(&experiment(text, &[&*quick, &*steps].concat(), methods)?);
+        let planned = plan().with_context(|| format!("the embedded experiment {name}"))?;
+        Ok((name, planned))
+    };
+    wanted.into_par_iter().map(plan).collect()
 }
 
 /// An embedded experiment with changed settings, and with some of its methods only.

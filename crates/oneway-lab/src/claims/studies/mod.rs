@@ -47,14 +47,18 @@ pub(crate) struct SpeedUp {
 }
 
 impl Studies {
-    /// Runs them all, in about a second of one core.
+    /// Runs them all, side by side, in about two seconds of one core.
     pub(crate) fn run() -> Result<Self> {
+        let ((floor, speed_up), (stability, (corollary, digraphs))) = rayon::join(
+            || rayon::join(floor::run, floor::speed_up),
+            || rayon::join(stability::run, || rayon::join(corollary::run, digraphs::run)),
+        );
         Ok(Self {
-            floor: floor::run()?,
-            stability: stability::run()?,
-            corollary: corollary::run()?,
-            speed_up: floor::speed_up()?,
-            digraphs: digraphs::run()?,
+            floor: floor?,
+            stability: stability?,
+            corollary: corollary?,
+            speed_up: speed_up?,
+            digraphs: digraphs?,
         })
     }
 }
