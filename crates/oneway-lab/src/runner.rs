@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
-use oneway::metrics::{self, Measurement};
+use oneway::metrics::Recorder;
 use oneway::observe::{Observer, View};
 use oneway::simulator::{Simulator, Status, worth_threads};
 use rayon::prelude::*;
@@ -112,9 +113,12 @@ impl Runner {
 
     fn compute(&self, cell: &Cell<'_>, bar: CellBar) -> Result<CellResult> {
         let run = cell.entry.run;
-        let mut recorder = Recorder { run, points: vec![], bar, interrupted: &self.interrupted };
+        let mut watch = Watch { run, recorder: Recorder::default(), bar, interrupted: &self.interrupted };
         let mut simulator = Simulator::new(cell.setup())?;
-        let outcome = simulator.run(run.iterations, look_every(run.record_every), &mut recorder)?;
+        let outcome = simulator.run(run.iterations, look_every(run.record_every), &mut watch)?;
+        let waited = Instant::now();
+        let points = watch.recorder.finish(&simulator.view())?;
+        let observing = outcome.observing + waited.elapsed();
         let (status, rounds) = match outcome.status {
             Status::Completed => (CellStatus::Completed, run.iterations),
             Status::Diverged { round } => (CellStatus::Diverged, round),
@@ -125,9 +129,9 @@ impl Runner {
             rounds,
             state_hash: simulator.state_hash(),
             seconds_stepping: outcome.stepping.as_secs_f64(),
-            seconds_observing: outcome.observing.as_secs_f64(),
+            seconds_observing: observing.as_secs_f64(),
         };
-        Ok(CellResult { end, points: recorder.points })
+        Ok(CellResult { end, points })
     }
 }
 
@@ -137,18 +141,18 @@ fn look_every(record_every: u64) -> u64 {
     (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)
 }
 
-/// Measures what is to be recorded, moves the bar, and stops when the user asks to.
-struct Recorder<'a> {
+/// Records what is to be recorded, moves the bar, and stops when the user asks to.
+struct Watch<'a> {
     run: RunSpec,
-    points: Vec<Measurement>,
+    recorder: Recorder,
     bar: CellBar,
     interrupted: &'a AtomicBool,
 }
 
-impl Observer for Recorder<'_> {
+impl Observer for Watch<'_> {
     fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
         if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
-            self.points.push(metrics::measure(view)?);
+            self.recorder.record(view)?;
         }
         self.bar.reach(view.k);
         Ok(match self.interrupted.load(Ordering::Relaxed) {

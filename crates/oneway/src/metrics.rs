@@ -2,6 +2,8 @@
 //!
 //! Sums over agents go by fixed blocks of agents, whatever the threads, so that curves have the same bits too.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::Result;
@@ -37,50 +39,93 @@ pub struct Measurement {
 
 /// Measures one state. Costs about one pass over all data, two for methods with momentum.
 pub fn measure(view: &View<'_>) -> Result<Measurement> {
-    let Roles { tracker, momentum, .. } = view.method.roles();
-    let (mean, d) = (average(view)?, view.problem.dim());
+    let mut measured = measure_many(std::slice::from_ref(view))?;
+    Ok(measured.remove(0))
+}
 
-    let (losses, gradient) = over_agents(view, |i, sum| {
-        let mut g = vec![0.0; d];
-        let loss = view.problem.exact(i, &mean, &mut g);
-        add(sum, 1.0, &g);
-        loss
-    });
-    let n = view.agents() as f64;
-    let (consensus, _) = over_agents(view, |i, _| distance_sq(view.estimate(i), &mean));
-
-    let tracking_error = match tracker {
-        Some(tracker) => {
-            let π_c = &view.topology.stationary(view.k)?.push;
-            let total = sum_of(view, |i| (1.0, view.vector(i, tracker))); // n·v̄
-            let (far, _) = over_agents(view, |i, _| {
-                let pairs = view.vector(i, tracker).iter().zip(&total);
-                pairs.map(|(v, total)| square(v - π_c[i] * total)).sum()
-            });
-            Some(far / n)
-        }
-        None => None,
-    };
-    let momentum_error = momentum.map(|momentum| {
-        let (far, _) = over_agents(view, |i, _| {
-            let mut g = vec![0.0; d];
-            view.problem.exact(i, view.estimate(i), &mut g);
-            distance_sq(view.vector(i, momentum), &g)
+/// Measures several states of one run (or of runs of one method on one problem): passes over the data are shared, and the
+/// bits are those of [`measure`].
+pub fn measure_many(views: &[View<'_>]) -> Result<Vec<Measurement>> {
+    let means = views.iter().map(average).collect::<Result<Vec<_>>>()?;
+    let (losses, gradients) = objectives(views, |_| means.iter().map(Vec::as_slice).collect());
+    let momentum_errors = momentum_errors(views);
+    let mut measured = vec![];
+    for (at, (view, mean)) in views.iter().zip(&means).enumerate() {
+        let n = view.agents() as f64;
+        let (consensus, _) = over_agents(view, |i, _| distance_sq(view.estimate(i), mean));
+        measured.push(Measurement {
+            iteration: view.k,
+            loss: losses[at] / n,
+            grad_norm_sq: gradients[at].iter().map(|g| square(g / n)).sum(),
+            consensus_error: consensus / n,
+            tracking_error: tracking_error(view)?,
+            momentum_error: momentum_errors.as_ref().map(|errors| errors[at]),
+            conservation_error: conservation_error(view),
+            test_accuracy: view.problem.test_accuracy(mean),
+            floats_sent: floats_sent(view),
         });
-        far / n
-    });
+    }
+    Ok(measured)
+}
 
-    Ok(Measurement {
-        iteration: view.k,
-        loss: losses / n,
-        grad_norm_sq: gradient.iter().map(|g| square(g / n)).sum(),
-        consensus_error: consensus / n,
-        tracking_error,
-        momentum_error,
-        conservation_error: conservation_error(view),
-        test_accuracy: view.problem.test_accuracy(&mean),
-        floats_sent: floats_sent(view),
-    })
+/// Σ_i f_i and Σ_i ∇f_i at each view's points, which may differ from agent to agent.
+fn objectives<'p>(
+    views: &[View<'_>],
+    points: impl Fn(usize) -> Vec<&'p [f64]> + Sync,
+) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let Some(first) = views.first() else { return (vec![], vec![]) };
+    let (count, d) = (views.len(), first.problem.dim());
+    // agents ascending within fixed blocks, then blocks ascending, as everywhere here
+    let parts = in_blocks(first, |agents| {
+        let (mut total, mut sums) = (vec![0.0; count], vec![0.0; count * d]);
+        let (mut losses, mut gradients) = (vec![0.0; count], vec![0.0; count * d]);
+        for i in agents {
+            first.problem.exact_many(i, &points(i), &mut losses, &mut gradients);
+            add(&mut total, 1.0, &losses);
+            add(&mut sums, 1.0, &gradients);
+        }
+        (total, sums)
+    });
+    let (mut total, mut sums) = (vec![0.0; count], vec![0.0; count * d]);
+    for (losses, gradients) in parts {
+        add(&mut total, 1.0, &losses);
+        add(&mut sums, 1.0, &gradients);
+    }
+    (total, sums.chunks_exact(d).map(<[f64]>::to_vec).collect())
+}
+
+/// (1/n) Σ ‖m_i − ∇f_i(x_i)‖² of each view, for methods with momentum.
+fn momentum_errors(views: &[View<'_>]) -> Option<Vec<f64>> {
+    let first = views.first()?;
+    let momentum = first.method.roles().momentum?;
+    let (count, d) = (views.len(), first.problem.dim());
+    let parts = in_blocks(first, |agents| {
+        let mut far = vec![0.0; count];
+        let (mut losses, mut gradients) = (vec![0.0; count], vec![0.0; count * d]);
+        for i in agents {
+            let points: Vec<&[f64]> = views.iter().map(|view| view.estimate(i)).collect();
+            first.problem.exact_many(i, &points, &mut losses, &mut gradients);
+            for ((far, view), g) in far.iter_mut().zip(views).zip(gradients.chunks_exact(d)) {
+                *far += distance_sq(view.vector(i, momentum), g);
+            }
+        }
+        far
+    });
+    let mut far = vec![0.0; count];
+    parts.iter().for_each(|part| add(&mut far, 1.0, part));
+    Some(far.iter().map(|far| far / first.agents() as f64).collect())
+}
+
+/// (1/n) Σ ‖v_i − n·π_C,i·v̄‖², for methods that track.
+fn tracking_error(view: &View<'_>) -> Result<Option<f64>> {
+    let Some(tracker) = view.method.roles().tracker else { return Ok(None) };
+    let π_c = &view.topology.stationary(view.k)?.push;
+    let total = sum_of(view, |i| (1.0, view.vector(i, tracker))); // n·v̄
+    let (far, _) = over_agents(view, |i, _| {
+        let pairs = view.vector(i, tracker).iter().zip(&total);
+        pairs.map(|(v, total)| square(v - π_c[i] * total)).sum()
+    });
+    Ok(Some(far / view.agents() as f64))
 }
 
 /// x̄, where F is evaluated: π_RᵀX for pull methods, the conserved mean for push-sum ones, x for the centralised.
@@ -135,22 +180,26 @@ fn floats_sent(view: &View<'_>) -> Option<u64> {
     Some(rounds.sum())
 }
 
+/// What `work` makes of each of a fixed number of blocks of agents, in their order.
+fn in_blocks<T: Send>(view: &View<'_>, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let (n, d) = (view.agents(), view.problem.dim());
+    let blocks = n.min(BLOCKS);
+    let one = |b: usize| work(b * n / blocks..(b + 1) * n / blocks);
+    match worth_threads(n, d) {
+        true => (0..blocks).into_par_iter().map(one).collect(),
+        false => (0..blocks).map(one).collect(),
+    }
+}
+
 /// Σ_i of what `work` returns, and of what it adds to the vector it is handed: agents ascending within fixed blocks,
 /// then blocks ascending.
 fn over_agents(view: &View<'_>, work: impl Fn(usize, &mut [f64]) -> f64 + Sync) -> (f64, Vec<f64>) {
-    let (n, d) = (view.agents(), view.problem.dim());
-    let blocks = n.min(BLOCKS);
-    let one_block = |b: usize| {
+    let d = view.problem.dim();
+    let parts = in_blocks(view, |agents| {
         let mut vector = vec![0.0; d];
-        let agents = b * n / blocks..(b + 1) * n / blocks;
         let scalar: f64 = agents.map(|i| work(i, &mut vector)).sum();
         (scalar, vector)
-    };
-    let parts: Vec<(f64, Vec<f64>)> = if worth_threads(n, d) {
-        (0..blocks).into_par_iter().map(one_block).collect()
-    } else {
-        (0..blocks).map(one_block).collect()
-    };
+    });
     let mut total = (0.0, vec![0.0; d]);
     for (scalar, vector) in parts {
         total.0 += scalar;
@@ -179,4 +228,40 @@ fn distance_sq(a: &[f64], b: &[f64]) -> f64 {
 
 fn square(x: f64) -> f64 {
     x * x
+}
+
+/// Keeps states until several can be measured with one pass over the data. Nothing feeds back into a run, so nothing is
+/// lost by waiting.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    /// States that wait: their rounds and their rows.
+    waiting: Vec<(u64, Vec<f64>)>,
+    measured: Vec<Measurement>,
+}
+
+impl Recorder {
+    /// Takes a state to be measured.
+    pub fn record(&mut self, view: &View<'_>) -> Result<()> {
+        /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
+        const MOST: usize = 1 << 17;
+        self.waiting.push((view.k, view.states.to_vec()));
+        match self.waiting.len() >= 8 || self.waiting.len() * view.states.len() > MOST {
+            true => self.measure(view),
+            false => Ok(()),
+        }
+    }
+
+    /// All measurements, those of the states that still wait among them; `view` is any of the same run.
+    pub fn finish(mut self, view: &View<'_>) -> Result<Vec<Measurement>> {
+        self.measure(view)?;
+        Ok(self.measured)
+    }
+
+    fn measure(&mut self, view: &View<'_>) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let views: Vec<View<'_>> =
+            waiting.iter().map(|(k, states)| View { k: *k, states, ..*view }).collect();
+        self.measured.extend(measure_many(&views)?);
+        Ok(())
+    }
 }

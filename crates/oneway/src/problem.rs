@@ -23,6 +23,15 @@ pub trait Problem: Send + Sync + Debug {
     /// Returns f_i(x) and writes ∇f_i(x) into `g`.
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64;
 
+    /// The same at several points: losses, and the gradients one after another. One pass over the data may serve them all;
+    /// the bits are those of [`exact`](Self::exact).
+    fn exact_many(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
+        let gradients = gradients.chunks_exact_mut(self.dim());
+        for ((x, loss), g) in points.iter().zip(losses).zip(gradients) {
+            *loss = self.exact(agent, x, g);
+        }
+    }
+
     /// The share of held-out examples that x classifies rightly, where that has a meaning.
     fn test_accuracy(&self, _x: &[f64]) -> Option<f64> {
         None

@@ -9,7 +9,7 @@ use common::{advance, build, digraphs, estimates, methods, quadratic, simulate, 
 use oneway::graph::{Digraph, families};
 use oneway::method::{Layout, Local, Method, Network, Roles, Round};
 use oneway::methods::{Csgdm, KINDS, PushPull, Sgp};
-use oneway::metrics::{Measurement, measure};
+use oneway::metrics::{Measurement, Recorder, measure};
 use oneway::observe::{Observer, View};
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
@@ -191,6 +191,22 @@ fn measurements_follow_their_definitions() {
         let sent = (0..7).map(|k| per_round(k) as u64).sum::<u64>();
         let central = method.network() == Network::Central;
         assert_eq!(measured.floats_sent, (!central).then_some(sent), "{case}");
+    });
+}
+
+/// States that wait to be measured together are measured as each would be alone.
+#[test]
+fn a_recorder_measures_what_it_was_shown() {
+    let sampled = common::logistic(9, oneway::problems::Batch::Sampled(1));
+    over_the_table(|case, method, topology, η| {
+        let mut simulator = simulate(method, &sampled, topology, η);
+        let (mut recorder, mut alone) = (Recorder::default(), vec![]);
+        for _ in 0..11 {
+            recorder.record(&simulator.view()).unwrap();
+            alone.push(measure(&simulator.view()).unwrap());
+            advance(&mut simulator, 3);
+        }
+        assert_eq!(recorder.finish(&simulator.view()).unwrap(), alone, "{case}");
     });
 }
 

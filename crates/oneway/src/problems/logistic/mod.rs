@@ -12,7 +12,7 @@ use crate::sample::Draws;
 use crate::vectors::widest;
 use crate::{Error, Result};
 
-use kernels::{AddGradients, AddSampled, CountRight};
+use kernels::{AddGradients, AddGradientsMany, AddSampled, CountRight, POINTS};
 
 /// How many rows a stochastic gradient looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,9 +174,52 @@ impl Problem for Logistic {
         )
     }
 
+    fn exact_many(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
+        let (m, d) = (self.rows_per_agent, self.dim());
+        let gradients = gradients.chunks_mut(POINTS * d);
+        for ((points, losses), gradients) in
+            points.chunks(POINTS).zip(losses.chunks_mut(POINTS)).zip(gradients)
+        {
+            if points.len() == 1 || d > TABLE {
+                for ((x, loss), g) in points.iter().zip(losses).zip(gradients.chunks_exact_mut(d)) {
+                    *loss = self.exact(agent, x, g);
+                }
+                continue;
+            }
+            widest(
+                #[inline(always)]
+                || {
+                    let (mut x, mut g) = ([[0.0; POINTS]; TABLE], [[0.0; POINTS]; TABLE]);
+                    for (lane, point) in points.iter().enumerate() {
+                        x.iter_mut().zip(*point).for_each(|(lanes, x)| lanes[lane] = *x);
+                    }
+                    let (rows, labels) = (agent * m..(agent + 1) * m, &self.data.labels[..]);
+                    let sums = self.data.rows.with(AddGradientsMany { labels, rows, x: &x, g: &mut g });
+                    let outputs = losses.iter_mut().zip(gradients.chunks_exact_mut(d)).enumerate();
+                    for (lane, (loss, gradient)) in outputs {
+                        gradient.iter_mut().zip(&g).for_each(|(to, lanes)| *to = lanes[lane]);
+                        self.finish_gradient(points[lane], m, gradient);
+                        *loss = sums[lane] / m as f64 + self.regulariser(points[lane]);
+                    }
+                },
+            );
+        }
+    }
+
     fn test_accuracy(&self, x: &[f64]) -> Option<f64> {
         let test = self.test.as_ref()?;
-        Some(test.rows.with(CountRight { test, x }) as f64 / test.len() as f64)
+        let right = widest(
+            #[inline(always)]
+            || match x.len() <= TABLE {
+                true => {
+                    let mut table = [0.0; TABLE];
+                    table[..x.len()].copy_from_slice(x);
+                    test.rows.with(CountRight { test, x: &table })
+                }
+                false => test.rows.with(CountRight { test, x }),
+            },
+        );
+        Some(right as f64 / test.len() as f64)
     }
 }
 
@@ -247,6 +290,23 @@ mod tests {
                 AddGradients::<_, [f64], true> { labels, rows: 0..rows, x: &x[..], g: &mut in_blocks[..] };
             assert!(data.rows.with(blocks) > 0.0);
             assert_eq!(one_by_one, in_blocks, "{rows} rows");
+        }
+    }
+
+    #[test]
+    fn points_side_by_side_have_the_bits_of_points_alone() {
+        let problem = problem(Batch::Full);
+        let points: Vec<Vec<f64>> =
+            (0..19).map(|p| point().iter().map(|x| x * (0.1 * f64::from(p) - 0.5)).collect()).collect();
+        let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+        for count in [1, 2, 8, 9, 19] {
+            let (mut losses, mut gradients) = (vec![0.0; count], vec![0.0; count * 123]);
+            problem.exact_many(7, &points[..count], &mut losses, &mut gradients);
+            for p in 0..count {
+                let mut g = vec![0.0; 123];
+                assert_eq!(problem.exact(7, points[p], &mut g), losses[p], "{p} of {count}");
+                assert_eq!(g, gradients[p * 123..(p + 1) * 123], "{p} of {count}");
+            }
         }
     }
 
