@@ -19,7 +19,7 @@ const complaints = [];
 async function open(options) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  page.setDefaultTimeout(5000);
+  page.setDefaultTimeout(30000);
   page.on("console", (message) => { if (["error", "warning"].includes(message.type())) complaints.push(`console: ${message.text()}`); });
   page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
   page.on("request", (request) => {
@@ -30,7 +30,11 @@ async function open(options) {
   return page;
 }
 
-const shoot = (page, name, fullPage = true) => page.screenshot({ path: join(shots, `${name}.png`), fullPage });
+// A picture is evidence, not a check: a slow machine may take its time over a long page, or fail to take it.
+const shoot = async (page, name, fullPage = true) => {
+  const path = join(shots, `${name}.png`);
+  await page.screenshot({ path, fullPage, timeout: 60000 }).catch(() => console.log(`no picture ${name}: it took too long`));
+};
 const paper = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
 const tip = (page) => page.locator(".tip:visible");
 const done = (what) => console.log(`ok: ${what}`);
