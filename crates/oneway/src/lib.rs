@@ -50,6 +50,7 @@
 pub mod data;
 pub mod error;
 pub mod graph;
+mod matrix;
 pub mod method;
 pub mod methods;
 pub mod metrics;

@@ -6,6 +6,7 @@
 
 use std::fmt::Debug;
 
+use crate::matrix::stride;
 use crate::problem::Problem;
 use crate::row::Width;
 use crate::sample::{Draws, Purpose};
@@ -42,10 +43,10 @@ pub trait Method: Send + Sync + Debug {
         widest(
             #[inline(always)]
             || {
-                let [pull, push] = [block.layout.pull, block.layout.push].map(|width| width.len(block.d));
+                let [pull, push] = block.message_widths();
                 for (i, (_, state)) in block.states().enumerate() {
-                    let pull = &mut pulls[i * pull..(i + 1) * pull];
-                    let push = &mut pushes[i * push..(i + 1) * push];
+                    let pull = &mut pulls[i * stride(pull)..][..pull];
+                    let push = &mut pushes[i * stride(push)..][..push];
                     self.send(at, state, pull, push);
                 }
             },
@@ -57,21 +58,21 @@ pub trait Method: Send + Sync + Debug {
         widest(
             #[inline(always)]
             || {
-                let [pull, push] = [block.layout.pull, block.layout.push].map(|width| width.len(block.d));
-                let (pulled, rest) = scratch.split_at_mut(pull);
-                let (pushed, gradient) = rest.split_at_mut(push);
-                let (problem, seed) = (block.problem, block.seed);
+                let (problem, seed, d) = (block.problem, block.seed, block.d);
+                let [pull_width, push_width] = block.message_widths();
+                let (pulled, rest) = scratch.split_at_mut(stride(pull_width));
+                let (pushed, gradient) = rest.split_at_mut(stride(push_width));
                 let Pair { pull, push } = mail.pair;
                 for (i, (agent, state)) in block.states().enumerate() {
+                    // state k + 1 takes the samples ξ_{k+1}
+                    let mut local = Local::new(problem, seed, agent, at.k + 1, at.phase, &mut gradient[..d]);
                     if i == 0 || !pull.has_one_row() {
                         pull.mix_row(agent, mail.pulls, pulled);
                     }
                     if i == 0 || !push.has_one_row() {
                         push.mix_row(agent, mail.pushes, pushed);
                     }
-                    // state k + 1 takes the samples ξ_{k+1}
-                    let mut local = Local::new(problem, seed, agent, at.k + 1, at.phase, gradient);
-                    self.step(at, state, pulled, pushed, &mut local);
+                    self.step(at, state, &pulled[..pull_width], &pushed[..push_width], &mut local);
                 }
             },
         );
@@ -152,7 +153,8 @@ impl<'a> Local<'a> {
         phase: u32,
         scratch: &'a mut [f64],
     ) -> Self {
-        let draws = Draws::new(seed, Purpose::Gradient, agent, k).in_phase(phase);
+        let draws = Draws::new(seed, Purpose::Gradient, agent, k).in_phase(phase).ahead();
+        problem.foresee(agent, &draws);
         Self { problem, agent, draws, gradient: scratch }
     }
 
@@ -192,8 +194,14 @@ pub struct Block<'a> {
 impl Block<'_> {
     #[inline(always)]
     fn states(&mut self) -> impl Iterator<Item = (usize, &mut [f64])> {
-        let rows = self.states.chunks_exact_mut(self.layout.state.len(self.d));
-        rows.enumerate().map(|(i, state)| (self.first + i, state))
+        let (first, width) = (self.first, self.layout.state.len(self.d));
+        let rows = self.states.chunks_exact_mut(stride(width));
+        rows.enumerate().map(move |(i, row)| (first + i, &mut row[..width]))
+    }
+
+    #[inline(always)]
+    fn message_widths(&self) -> [usize; 2] {
+        [self.layout.pull, self.layout.push].map(|width| width.len(self.d))
     }
 }
 

@@ -3,6 +3,9 @@
 //! `W[i][j]` is the weight that agent *i* applies to what it gets from *j*. The matrix is sparse and stored by
 //! receiver, senders ascending, self in its place, because that is the order in which the bit contract adds.
 
+use std::array;
+
+use crate::matrix::LINE;
 use crate::{Error, Result};
 
 /// How far a row or column may be from summing to one. Sums of n weights 1/n stay well within it.
@@ -176,16 +179,18 @@ impl Mixing {
     pub fn mix_row(&self, i: usize, rows: &[f64], out: &mut [f64]) {
         match out.len() {
             0 => {}
-            32.. => self.mix_in_blocks::<32>(i, rows, out),
-            8.. => self.mix_in_blocks::<8>(i, rows, out),
-            _ => self.mix_in_blocks::<1>(i, rows, out),
+            64.. => self.mix_in_blocks::<LINE, 8>(i, rows, out),
+            32.. => self.mix_in_blocks::<LINE, 4>(i, rows, out),
+            16.. => self.mix_in_blocks::<LINE, 2>(i, rows, out),
+            8.. => self.mix_in_blocks::<LINE, 1>(i, rows, out),
+            _ => self.mix_in_blocks::<1, 1>(i, rows, out),
         }
     }
 
-    /// Sums B coordinates at a time in registers. The last block is moved back to end with the row: the coordinates it
-    /// shares with the one before are computed twice, to the same bits.
+    /// Sums V vectors of L coordinates at a time, in registers. The last block is moved back to end with the row: the
+    /// coordinates it shares with the one before are computed twice, to the same bits.
     #[inline(always)]
-    fn mix_in_blocks<const B: usize>(&self, i: usize, rows: &[f64], out: &mut [f64]) {
+    fn mix_in_blocks<const L: usize, const V: usize>(&self, i: usize, rows: &[f64], out: &mut [f64]) {
         let (width, (senders, weights)) = (out.len(), self.row(i));
         let Some(((&first, others), (&first_weight, weights))) =
             senders.split_first().zip(weights.split_first())
@@ -194,21 +199,20 @@ impl Mixing {
         };
         let mut start = 0;
         while start < width {
-            start = start.min(width - B);
-            let part = |sender: u32| {
+            start = start.min(width - L * V);
+            let part = |sender: u32| -> &[[f64; L]; V] {
                 let from = sender as usize * width + start;
-                let part: &[f64; B] = rows[from..from + B].first_chunk().unwrap_or(&[0.0; B]);
-                part
+                rows[from..from + L * V].as_chunks().0.first_chunk().unwrap_or(&[[0.0; L]; V])
             };
-            let mut sum = *part(first);
-            sum.iter_mut().for_each(|sum| *sum *= first_weight);
+            // arrays made whole, not filled in place: so they stay in registers
+            let row = part(first);
+            let mut sum: [[f64; L]; V] = array::from_fn(|v| array::from_fn(|l| first_weight * row[v][l]));
             for (&sender, &weight) in others.iter().zip(weights) {
-                for (sum, x) in sum.iter_mut().zip(part(sender)) {
-                    *sum += weight * x;
-                }
+                let row = part(sender);
+                sum = array::from_fn(|v| array::from_fn(|l| sum[v][l] + weight * row[v][l]));
             }
-            out[start..start + B].copy_from_slice(&sum);
-            start += B;
+            out[start..start + L * V].copy_from_slice(sum.as_flattened());
+            start += L * V;
         }
     }
 }

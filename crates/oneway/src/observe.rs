@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::Result;
+use crate::matrix::stride;
 use crate::method::Method;
 use crate::problem::Problem;
 use crate::topology::Topology;
@@ -38,8 +39,8 @@ pub struct View<'a> {
     pub problem: &'a dyn Problem,
     /// The network.
     pub topology: &'a Topology,
-    /// All state rows, one agent after another.
-    pub states: &'a [f64],
+    /// All state rows, one agent after another, as the engine keeps them; see [`state`](Self::state).
+    pub(crate) states: &'a [f64],
 }
 
 impl<'a> View<'a> {
@@ -51,7 +52,7 @@ impl<'a> View<'a> {
     /// The state row of agent i.
     pub fn state(&self, i: usize) -> &'a [f64] {
         let width = self.method.layout().state.len(self.problem.dim());
-        &self.states[i * width..(i + 1) * width]
+        &self.states[i * stride(width)..][..width]
     }
 
     /// Agent i's estimate of the minimiser.

@@ -59,13 +59,25 @@ impl Draws {
         self
     }
 
+    /// The same stream with its first words made already: where there is other work to do meanwhile, they cost little.
+    #[inline(always)]
+    pub(crate) fn ahead(mut self) -> Self {
+        self.refill();
+        self
+    }
+
+    #[inline(always)]
+    fn refill(&mut self) {
+        self.words = philox4x32_10(self.counter, self.key);
+        self.counter[0] = self.counter[0].wrapping_add(1);
+        self.left = 2;
+    }
+
     /// The next 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         if self.left == 0 {
-            self.words = philox4x32_10(self.counter, self.key);
-            self.counter[0] = self.counter[0].wrapping_add(1);
-            self.left = 2;
+            self.refill();
         }
         self.left -= 1;
         let [low, high] = if self.left == 1 { [0, 1] } else { [2, 3] };

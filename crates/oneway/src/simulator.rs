@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
+use crate::matrix::{Matrix, stride};
 use crate::method::{Block, Layout, Local, Mail, Method, Round};
 use crate::observe::{Observer, View};
 use crate::problem::Problem;
@@ -94,13 +95,13 @@ pub struct Simulator<'a> {
     /// Rounds done: the state is state k.
     k: u64,
     /// One row an agent.
-    states: Vec<f64>,
+    states: Matrix,
     /// What each agent offers on the pull graph.
-    pull: Vec<f64>,
+    pull: Matrix,
     /// What each agent sends on the push graph.
-    push: Vec<f64>,
+    push: Matrix,
     /// For each block of rows: a mixed pull row, a mixed push row, a gradient.
-    scratch: Vec<f64>,
+    scratch: Matrix,
     /// Rows that one thread takes at a time.
     block: usize,
 }
@@ -133,10 +134,10 @@ impl<'a> Simulator<'a> {
             layout,
             d,
             k: 0,
-            states: vec![0.0; n * state],
-            pull: vec![0.0; n * pull],
-            push: vec![0.0; n * push],
-            scratch: vec![0.0; n.div_ceil(block) * (pull + push + d)],
+            states: Matrix::new(n, state),
+            pull: Matrix::new(n, pull),
+            push: Matrix::new(n, push),
+            scratch: Matrix::new(n.div_ceil(block), stride(pull) + stride(push) + d),
             block,
         };
         simulator.init();
@@ -146,12 +147,12 @@ impl<'a> Simulator<'a> {
     fn init(&mut self) {
         let Setup { method, problem, seed, .. } = self.setup;
         let width = self.layout.state.len(self.d);
-        let (block, scratch, d) = (self.block, self.scratch_width(), self.d);
-        let buffers = [&mut self.states[..], &mut self.scratch];
-        by_blocks(0, buffers, [block * width, scratch], &|b, [states, scratch]| {
-            for (i, state) in states.chunks_exact_mut(width).enumerate() {
+        let (block, scratch, d) = (self.block, self.scratch_stride(), self.d);
+        let buffers = [self.states.rows_mut(), self.scratch.rows_mut()];
+        by_blocks(0, buffers, [block * stride(width), scratch], &|b, [states, scratch]| {
+            for (i, row) in states.chunks_exact_mut(stride(width)).enumerate() {
                 let mut local = Local::new(problem, seed, b * block + i, 0, 0, &mut scratch[..d]);
-                method.init(state, &mut local);
+                method.init(&mut row[..width], &mut local);
             }
         });
     }
@@ -170,8 +171,8 @@ impl<'a> Simulator<'a> {
     fn send(&mut self, at: Round) {
         let Setup { method, problem, seed, .. } = self.setup;
         let (layout, d, rows) = (self.layout, self.d, self.block);
-        let lengths = self.widths().map(|width| rows * width);
-        let buffers = [&mut self.states[..], &mut self.pull, &mut self.push];
+        let lengths = [layout.state, layout.pull, layout.push].map(|width| rows * stride(width.len(d)));
+        let buffers = [self.states.rows_mut(), self.pull.rows_mut(), self.push.rows_mut()];
         by_blocks(0, buffers, lengths, &|b, [states, pulls, pushes]| {
             let block = Block { first: b * rows, states, layout, d, problem, seed };
             method.send_block(at, block, pulls, pushes);
@@ -182,20 +183,18 @@ impl<'a> Simulator<'a> {
     fn step(&mut self, at: Round) {
         let Setup { method, problem, topology, seed, .. } = self.setup;
         let (layout, d, rows) = (self.layout, self.d, self.block);
-        let lengths = [rows * layout.state.len(d), self.scratch_width()];
-        let mail = Mail { pair: topology.at(at.k), pulls: &self.pull, pushes: &self.push };
-        by_blocks(0, [&mut self.states[..], &mut self.scratch], lengths, &|b, [states, scratch]| {
+        let lengths = [rows * stride(layout.state.len(d)), self.scratch_stride()];
+        let mail = Mail { pair: topology.at(at.k), pulls: self.pull.rows(), pushes: self.push.rows() };
+        let buffers = [self.states.rows_mut(), self.scratch.rows_mut()];
+        by_blocks(0, buffers, lengths, &|b, [states, scratch]| {
             let block = Block { first: b * rows, states, layout, d, problem, seed };
             method.step_block(at, block, &mail, scratch);
         });
     }
 
-    fn widths(&self) -> [usize; 3] {
-        [self.layout.state, self.layout.pull, self.layout.push].map(|width| width.len(self.d))
-    }
-
-    fn scratch_width(&self) -> usize {
-        self.layout.pull.len(self.d) + self.layout.push.len(self.d) + self.d
+    fn scratch_stride(&self) -> usize {
+        let [pull, push] = [self.layout.pull, self.layout.push].map(|width| stride(width.len(self.d)));
+        stride(pull + push + self.d)
     }
 
     /// Runs until `rounds` rounds are done, showing the observer state 0, every `every`-th and the last.
@@ -226,7 +225,7 @@ impl<'a> Simulator<'a> {
     }
 
     fn has_diverged(&self) -> bool {
-        !self.states.iter().all(|x| x.abs() <= DIVERGED_BEYOND) // NaN is not ≤ anything
+        !self.states.rows().iter().all(|x| x.abs() <= DIVERGED_BEYOND) // NaN is not ≤ anything
     }
 
     /// The state as it is now.
@@ -236,14 +235,15 @@ impl<'a> Simulator<'a> {
             method: self.setup.method,
             problem: self.setup.problem,
             topology: self.setup.topology,
-            states: &self.states,
+            states: self.states.rows(),
         }
     }
 
     /// SHA-256 of all agents' states, agents ascending, as little-endian f64 bits. All NaNs count as one.
     pub fn state_hash(&self) -> String {
         let mut hasher = Sha256::new();
-        for &x in &self.states {
+        let view = self.view();
+        for &x in (0..view.agents()).flat_map(|i| view.state(i)) {
             let canonical = if x.is_nan() { f64::NAN } else { x };
             hasher.update(canonical.to_bits().to_le_bytes());
         }

@@ -34,6 +34,22 @@ fn avx2<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// Asks for the cache line of `item`, without waiting for it.
+#[inline(always)]
+pub(crate) fn prefetch<T>(item: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        #[allow(unsafe_code)]
+        // SAFETY: a prefetch has no effect that a program can observe, and `item` is memory that may be read
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(item).cast());
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = item;
+}
+
 #[cfg(all(test, target_arch = "x86_64"))]
 #[allow(unsafe_code)]
 mod tests {

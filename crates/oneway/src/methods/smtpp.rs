@@ -57,8 +57,8 @@ impl Method for Smtpp {
     fn step(&self, _at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
         let λ = self.λ;
         let ([x, v, m], []) = row::split_mut(state);
+        let g = local.gradient(pulled); //             g⁺ = ∇F_i(x⁺; ξ⁺)
         x.copy_from_slice(pulled); //                  x⁺ = Σ_j R_ij (x_j − η v_j)
-        let g = local.gradient(x); //                  g⁺ = ∇F_i(x⁺; ξ⁺)
         for (((v, m), g), c_v) in v.iter_mut().zip(m).zip(g).zip(pushed) {
             let m_next = (1.0 - λ) * *m + λ * g; //    m⁺ = (1−λ) m + λ g⁺
             *v = c_v + (m_next - *m); //               v⁺ = Σ_j C_ij v_j + m⁺ − m

@@ -21,7 +21,7 @@ fn product<E: Entries>(entries: E, r: usize, x: &(impl Index<usize, Output = f64
 
 /// Adds Σ_r ∇ln(1 + exp(−z_r)), z_r = y_r a_rᵀx, to g; returns Σ_r ln(1 + exp(−z_r)) if LOSSES, else 0.
 pub(super) struct AddGradients<'a, I, T: ?Sized, const LOSSES: bool> {
-    pub(super) labels: &'a [f64],
+    pub(super) labels: &'a [i8],
     pub(super) rows: I,
     pub(super) x: &'a T,
     pub(super) g: &'a mut T,
@@ -49,7 +49,7 @@ where
             }
             let (rows, margins, values) = (&rows[..taken], &mut margins[..taken], &mut values[..taken]);
             for (z, &r) in values.iter_mut().zip(rows) {
-                *z = self.labels[r] * product(entries, r, self.x); // z = y aᵀx
+                *z = f64::from(self.labels[r]) * product(entries, r, self.x); // z = y aᵀx
             }
             margins.iter_mut().zip(&*values).for_each(|(margin, &z)| *margin = Margin::new(z));
             if LOSSES {
@@ -58,7 +58,7 @@ where
             }
             values.iter_mut().zip(&*margins).for_each(|(slope, margin)| *slope = margin.slope()); // σ(−z)
             for (slope, &r) in values.iter().zip(rows) {
-                let c = -self.labels[r] * slope; // ∇ln(1 + exp(−z)) = −y σ(−z) a
+                let c = -f64::from(self.labels[r]) * slope; // ∇ln(1 + exp(−z)) = −y σ(−z) a
                 for (column, value) in entries.row(r) {
                     self.g[column] += c * value;
                 }
@@ -70,7 +70,7 @@ where
 /// The same one row after another, without the blocks that a handful of rows would not fill. Each coordinate of g is summed
 /// in the same order, so the bits are the same.
 pub(super) struct AddSampled<'a, I> {
-    pub(super) labels: &'a [f64],
+    pub(super) labels: &'a [i8],
     pub(super) rows: I,
     pub(super) x: &'a [f64],
     pub(super) g: &'a mut [f64],
@@ -82,11 +82,43 @@ impl<I: Iterator<Item = usize>> Kernel for AddSampled<'_, I> {
     #[inline(always)]
     fn run<E: Entries>(self, entries: E) {
         for r in self.rows {
-            let y = self.labels[r];
-            let c = -y * Margin::new(y * product(entries, r, self.x)).slope();
-            for (column, value) in entries.row(r) {
-                self.g[column] += c * value;
-            }
+            let c = Slope { labels: self.labels, r, x: self.x }.run(entries);
+            AddRow { r, c, g: self.g }.run(entries);
+        }
+    }
+}
+
+/// c with ∇ln(1 + exp(−z)) = c·a for one row: c = −y σ(−z), z = y aᵀx.
+pub(super) struct Slope<'a> {
+    pub(super) labels: &'a [i8],
+    pub(super) r: usize,
+    pub(super) x: &'a [f64],
+}
+
+impl Kernel for Slope<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<E: Entries>(self, entries: E) -> f64 {
+        let y = f64::from(self.labels[self.r]);
+        -y * Margin::new(y * product(entries, self.r, self.x)).slope()
+    }
+}
+
+/// g ← g + c·a for one row.
+pub(super) struct AddRow<'a> {
+    pub(super) r: usize,
+    pub(super) c: f64,
+    pub(super) g: &'a mut [f64],
+}
+
+impl Kernel for AddRow<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Entries>(self, entries: E) {
+        for (column, value) in entries.row(self.r) {
+            self.g[column] += self.c * value;
         }
     }
 }
@@ -100,7 +132,7 @@ pub(super) type Lanes = [f64; POINTS];
 /// [`AddGradients`] at several points at once: each row is walked once, with a lane for each point. A lane does what a
 /// point alone would, in the same order.
 pub(super) struct AddGradientsMany<'a, I> {
-    pub(super) labels: &'a [f64],
+    pub(super) labels: &'a [i8],
     pub(super) rows: I,
     pub(super) x: &'a [Lanes; TABLE],
     pub(super) g: &'a mut [Lanes; TABLE],
@@ -113,7 +145,7 @@ impl<I: Iterator<Item = usize>> Kernel for AddGradientsMany<'_, I> {
     fn run<E: Entries>(self, entries: E) -> Lanes {
         let mut losses = [0.0; POINTS];
         for r in self.rows {
-            let y = self.labels[r];
+            let y = f64::from(self.labels[r]);
             let mut products = [0.0; POINTS];
             for (column, value) in entries.row(r) {
                 for (product, x) in products.iter_mut().zip(&self.x[column]) {

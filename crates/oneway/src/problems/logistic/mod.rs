@@ -5,14 +5,14 @@
 mod kernels;
 mod link;
 
-use crate::data::Dataset;
+use crate::data::{Dataset, SparseRows};
 use crate::partition::Partition;
 use crate::problem::Problem;
 use crate::sample::Draws;
-use crate::vectors::widest;
+use crate::vectors::{prefetch, widest};
 use crate::{Error, Result};
 
-use kernels::{AddGradients, AddGradientsMany, AddSampled, CountRight, POINTS};
+use kernels::{AddGradients, AddGradientsMany, AddRow, AddSampled, CountRight, POINTS, Slope};
 
 /// How many rows a stochastic gradient looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,10 @@ const TABLE: usize = 256;
 #[derive(Debug, Clone)]
 pub struct Logistic {
     /// The agents' rows, one agent after another.
-    data: Dataset,
+    rows: SparseRows,
+    /// Their labels, ±1, in a byte each: sampling jumps about in them, so they should stay in a near cache.
+    labels: Vec<i8>,
+    features: usize,
     rows_per_agent: usize,
     agents: usize,
     α: f64,
@@ -82,16 +85,18 @@ impl Logistic {
                 format!("a batch has 1 to {rows_per_agent} rows (an agent's share), or is \"full\"");
             return Err(Error::parameter("problem", "batch", size, expected));
         }
-        Ok(Self { data: data.select(&shards.concat()), rows_per_agent, agents, α, batch, test: None })
+        let Dataset { features, labels, rows } = data.select(&shards.concat());
+        let labels = labels.iter().map(|&label| label as i8).collect();
+        Ok(Self { rows, labels, features, rows_per_agent, agents, α, batch, test: None })
     }
 
     /// Adds held-out data, for the test accuracy.
     pub fn with_test(mut self, test: Dataset) -> Result<Self> {
         test.check()?;
-        if test.features != self.data.features {
+        if test.features != self.features {
             return Err(Error::Mismatch {
                 left: "training data",
-                left_size: self.data.features,
+                left_size: self.features,
                 right: "test data",
                 right_size: test.features,
                 unit: "features",
@@ -105,15 +110,15 @@ impl Logistic {
     #[inline(always)]
     fn sum_over_shard<const LOSSES: bool>(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
         let rows = agent * self.rows_per_agent..(agent + 1) * self.rows_per_agent;
-        let labels = &self.data.labels[..];
+        let labels = &self.labels[..];
         if x.len() > TABLE {
             g.fill(0.0);
-            return self.data.rows.with(AddGradients::<_, [f64], LOSSES> { labels, rows, x, g });
+            return self.rows.with(AddGradients::<_, [f64], LOSSES> { labels, rows, x, g });
         }
         let (mut x_table, mut g_table) = ([0.0; TABLE], [0.0; TABLE]);
         x_table[..x.len()].copy_from_slice(x);
         let tables = AddGradients::<_, [f64; TABLE], LOSSES> { labels, rows, x: &x_table, g: &mut g_table };
-        let losses = self.data.rows.with(tables);
+        let losses = self.rows.with(tables);
         g.copy_from_slice(&g_table[..x.len()]);
         losses
     }
@@ -128,6 +133,20 @@ impl Logistic {
         }
     }
 
+    /// ∇ of one row's loss and the regulariser. The bits of [`AddSampled`] and [`finish_gradient`](Self::finish_gradient),
+    /// since a + b = b + a; but the dense part need not wait for the row.
+    #[inline(always)]
+    fn one_row(&self, r: usize, x: &[f64], g: &mut [f64]) {
+        // first, because its divisions go on while the row is looked at
+        let twice_α = 2.0 * self.α;
+        for (g, x) in g.iter_mut().zip(x) {
+            let q = 1.0 + x * x;
+            *g = 0.0 + twice_α * x / (q * q); // 0 is the gradient of a loss that column does not enter
+        }
+        let c = self.rows.with(Slope { labels: &self.labels, r, x });
+        self.rows.with(AddRow { r, c, g });
+    }
+
     fn regulariser(&self, x: &[f64]) -> f64 {
         x.iter().map(|x| self.α * (x * x) / (1.0 + x * x)).sum()
     }
@@ -139,7 +158,16 @@ impl Problem for Logistic {
     }
 
     fn dim(&self) -> usize {
-        self.data.features
+        self.features
+    }
+
+    #[inline]
+    fn foresee(&self, agent: usize, draws: &Draws) {
+        if matches!(self.batch, Batch::Sampled(_)) {
+            let r = agent * self.rows_per_agent + draws.clone().below(self.rows_per_agent);
+            prefetch(&self.labels[r]);
+            self.rows.prefetch(r);
+        }
     }
 
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
@@ -147,11 +175,12 @@ impl Problem for Logistic {
         widest(
             #[inline(always)]
             || match self.batch {
+                Batch::Sampled(1) => self.one_row(agent * m + draws.below(m), x, g),
                 Batch::Sampled(size) => {
                     g.fill(0.0);
                     let rows = (0..size).map(|_| agent * m + draws.below(m));
-                    let labels = &self.data.labels[..];
-                    self.data.rows.with(AddSampled { labels, rows, x, g });
+                    let labels = &self.labels[..];
+                    self.rows.with(AddSampled { labels, rows, x, g });
                     self.finish_gradient(x, size, g);
                 }
                 Batch::Full => {
@@ -193,8 +222,8 @@ impl Problem for Logistic {
                     for (lane, point) in points.iter().enumerate() {
                         x.iter_mut().zip(*point).for_each(|(lanes, x)| lanes[lane] = *x);
                     }
-                    let (rows, labels) = (agent * m..(agent + 1) * m, &self.data.labels[..]);
-                    let sums = self.data.rows.with(AddGradientsMany { labels, rows, x: &x, g: &mut g });
+                    let (rows, labels) = (agent * m..(agent + 1) * m, &self.labels[..]);
+                    let sums = self.rows.with(AddGradientsMany { labels, rows, x: &x, g: &mut g });
                     let outputs = losses.iter_mut().zip(gradients.chunks_exact_mut(d)).enumerate();
                     for (lane, (loss, gradient)) in outputs {
                         gradient.iter_mut().zip(&g).for_each(|(to, lanes)| *to = lanes[lane]);
@@ -280,11 +309,28 @@ mod tests {
     }
 
     #[test]
+    fn a_batch_of_one_has_the_bits_of_a_batch_however_summed() {
+        let problem = problem(Batch::Sampled(1));
+        for r in 0..500 {
+            let x: Vec<f64> =
+                point().iter().map(|x| if r % 5 == 0 { -0.0 } else { x * 0.01 * r as f64 }).collect();
+            let (mut one, mut summed) = (vec![9.0; 123], vec![0.0; 123]);
+            problem.one_row(r, &x, &mut one);
+            let rows = std::iter::once(r);
+            problem.rows.with(AddSampled { labels: &problem.labels, rows, x: &x, g: &mut summed });
+            problem.finish_gradient(&x, 1, &mut summed);
+            let bits = |g: &[f64]| g.iter().map(|g| g.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&one), bits(&summed), "row {r}");
+        }
+    }
+
+    #[test]
     fn rows_one_by_one_and_in_blocks_give_the_same_bits() {
         let (data, x) = (a9a(Split::Test), point());
         for rows in [1, 31, 32, 33, 100] {
             let (mut one_by_one, mut in_blocks) = (vec![0.0; 123], vec![0.0; 123]);
-            let labels = &data.labels[..];
+            let labels: Vec<i8> = data.labels.iter().map(|&label| label as i8).collect();
+            let labels = &labels[..];
             data.rows.with(AddSampled { labels, rows: 0..rows, x: &x[..], g: &mut one_by_one[..] });
             let blocks =
                 AddGradients::<_, [f64], true> { labels, rows: 0..rows, x: &x[..], g: &mut in_blocks[..] };
