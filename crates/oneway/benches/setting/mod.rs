@@ -1,5 +1,5 @@
 //! The paper's setting: a9a over 20 agents, exponential graph, batch 1.
-#![allow(clippy::unwrap_used, unreachable_pub)]
+#![allow(clippy::unwrap_used, unreachable_pub, dead_code)] // each bench uses its part
 
 use oneway::data::a9a::{Split, a9a};
 use oneway::graph::families;
