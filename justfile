@@ -16,6 +16,10 @@ bench:
 count:
     scripts/count-instructions
 
+# oneway against a NumPy reference and other packages, on the same work: ratios, and whether curves agree
+bench-peers *arguments:
+    python3 benches/peers/run.py {{arguments}}
+
 # The same bits for any number of threads, again, and in a native build
 same-bits:
     scripts/same-bits
