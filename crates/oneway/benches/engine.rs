@@ -33,10 +33,10 @@ fn round(bencher: Bencher, name: &str) {
     bencher.bench_local(|| simulator.round());
 }
 
-/// F(x) and ∇F(x) over all of a9a, on one thread.
-#[divan::bench(sample_size = 20)]
-fn evaluation(bencher: Bencher) {
+/// F(x) and ∇F(x) over all of a9a, at so many points at once, on one thread.
+#[divan::bench(args = [1, 8], sample_size = 20)]
+fn evaluation(bencher: Bencher, points: usize) {
     let problem = problem();
-    let mut g = vec![0.0; problem.dim()];
-    bencher.bench_local(|| evaluate(&problem, &mut g));
+    let mut gradients = vec![0.0; points * problem.dim()];
+    bencher.bench_local(|| evaluate(&problem, points, &mut gradients));
 }

@@ -19,11 +19,11 @@ fn main() {
     let schedule = Schedule::constant(0.01).unwrap();
     let setup = Setup { method: &method, problem: &problem, topology: &topology, schedule, seed: 1 };
     let mut simulator = Simulator::new(setup).unwrap();
-    let mut g = vec![0.0; problem.dim()];
+    let mut g = vec![0.0; 8 * problem.dim()];
     for _ in 0..times {
         match kernel {
             "round" => simulator.round(),
-            _ => drop(std::hint::black_box(evaluate(&problem, &mut g))),
+            _ => drop(std::hint::black_box(evaluate(&problem, 8, &mut g))),
         }
     }
 }

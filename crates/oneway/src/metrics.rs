@@ -49,6 +49,10 @@ pub fn measure_many(views: &[View<'_>]) -> Result<Vec<Measurement>> {
     let means = views.iter().map(average).collect::<Result<Vec<_>>>()?;
     let (losses, gradients) = objectives(views, |_| means.iter().map(Vec::as_slice).collect());
     let momentum_errors = momentum_errors(views);
+    let accuracies = views.first().and_then(|view| {
+        let points: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
+        view.problem.test_accuracies(&points)
+    });
     let mut measured = vec![];
     for (at, (view, mean)) in views.iter().zip(&means).enumerate() {
         let n = view.agents() as f64;
@@ -61,7 +65,7 @@ pub fn measure_many(views: &[View<'_>]) -> Result<Vec<Measurement>> {
             tracking_error: tracking_error(view)?,
             momentum_error: momentum_errors.as_ref().map(|errors| errors[at]),
             conservation_error: conservation_error(view),
-            test_accuracy: view.problem.test_accuracy(mean),
+            test_accuracy: accuracies.as_ref().map(|accuracies| accuracies[at]),
             floats_sent: floats_sent(view),
         });
     }

@@ -36,8 +36,8 @@ pub trait Problem: Send + Sync + Debug {
         }
     }
 
-    /// The share of held-out examples that x classifies rightly, where that has a meaning.
-    fn test_accuracy(&self, _x: &[f64]) -> Option<f64> {
+    /// The shares of held-out examples that the points classify rightly, where that has a meaning.
+    fn test_accuracies(&self, _points: &[&[f64]]) -> Option<Vec<f64>> {
         None
     }
 }

@@ -3,72 +3,128 @@
 //! Loops are generic over how x and g are indexed: slices in general, and tables of 256 where columns are bytes, because
 //! then no index can be out of range and the compiler knows it.
 
-use std::ops::{Index, IndexMut};
+use std::array;
+use std::ops::{Index, IndexMut, Range};
 
-use super::TABLE;
 use super::link::Margin;
-use crate::data::Dataset;
 use crate::data::rows::{Entries, Kernel};
 
-/// Margins are taken so many at a time, so that their losses and slopes are computed side by side.
+/// Rows are taken so many at a time, so that their margins' exponentials are computed side by side.
 const BLOCK: usize = 32;
 
-/// aᵀx, in the order of the row's columns.
+/// So many points are evaluated side by side: a vector of the widest kind.
+pub(super) const POINTS: usize = 8;
+
+/// A table that begins on a cache line, so that a vector of it never straddles two.
+#[repr(align(64))]
+pub(super) struct Aligned<T>(pub(super) T);
+
+/// aᵀx, in the order of the row's columns, at each of P points.
 #[inline(always)]
-fn product<E: Entries>(entries: E, r: usize, x: &(impl Index<usize, Output = f64> + ?Sized)) -> f64 {
-    entries.row(r).fold(0.0, |sum, (column, value)| sum + value * x[column])
+fn products<E: Entries, const P: usize>(
+    entries: E,
+    r: usize,
+    x: &(impl Index<usize, Output = [f64; P]> + ?Sized),
+) -> [f64; P] {
+    let mut sums = [0.0; P];
+    for (column, value) in entries.row(r) {
+        let x = &x[column];
+        sums = array::from_fn(|p| sums[p] + value * x[p]);
+    }
+    sums
 }
 
-/// Adds Σ_r ∇ln(1 + exp(−z_r)), z_r = y_r a_rᵀx, to g; returns Σ_r ln(1 + exp(−z_r)) if LOSSES, else 0.
-pub(super) struct AddGradients<'a, I, T: ?Sized, const LOSSES: bool> {
+/// Adds Σ_r ∇ln(1 + exp(−z_r)), z_r = y_r a_rᵀx, to g, at P points side by side; returns Σ_r ln(1 + exp(−z_r)) at each.
+/// A point has the same bits alone and beside others.
+pub(super) struct AddGradients<'a, T: ?Sized> {
     pub(super) labels: &'a [i8],
-    pub(super) rows: I,
+    pub(super) rows: Range<usize>,
     pub(super) x: &'a T,
     pub(super) g: &'a mut T,
 }
 
-impl<I, T, const LOSSES: bool> Kernel for AddGradients<'_, I, T, LOSSES>
+impl<T, const P: usize> Kernel for AddGradients<'_, T>
 where
-    I: Iterator<Item = usize>,
-    T: IndexMut<usize, Output = f64> + ?Sized,
+    T: IndexMut<usize, Output = [f64; P]> + ?Sized,
 {
-    type Output = f64;
+    type Output = [f64; P];
 
     #[inline(always)]
-    fn run<E: Entries>(mut self, entries: E) -> f64 {
-        let mut losses = 0.0;
-        let (mut rows, mut margins, mut values) = ([0; BLOCK], [Margin::default(); BLOCK], [0.0; BLOCK]);
-        loop {
-            let mut taken = 0;
-            for (row, r) in rows.iter_mut().zip(&mut self.rows) {
-                *row = r;
-                taken += 1;
+    fn run<E: Entries>(self, entries: E) -> [f64; P] {
+        let mut losses = Losses::new();
+        let Aligned([mut slopes, mut beyonds, mut factors]) = Aligned([[[0.0; P]; BLOCK]; 3]);
+        for start in self.rows.clone().step_by(BLOCK) {
+            let rows = start..self.rows.end.min(start + BLOCK);
+            let labels = &self.labels[rows.clone()];
+            let (slopes, beyonds, factors) =
+                (&mut slopes[..labels.len()], &mut beyonds[..labels.len()], &mut factors[..labels.len()]);
+            for ((z, &y), r) in slopes.iter_mut().zip(labels).zip(rows.clone()) {
+                *z = products(entries, r, self.x).map(|product| f64::from(y) * product); // z = y aᵀx
             }
-            if taken == 0 {
-                return losses;
+            let all = slopes.as_flattened_mut().iter_mut();
+            for ((z, beyond), factor) in all.zip(beyonds.as_flattened_mut()).zip(factors.as_flattened_mut()) {
+                let margin = Margin::new(*z);
+                [*z, *beyond, *factor] = [margin.slope(), margin.beyond(), margin.factor()];
             }
-            let (rows, margins, values) = (&rows[..taken], &mut margins[..taken], &mut values[..taken]);
-            for (z, &r) in values.iter_mut().zip(rows) {
-                *z = f64::from(self.labels[r]) * product(entries, r, self.x); // z = y aᵀx
-            }
-            margins.iter_mut().zip(&*values).for_each(|(margin, &z)| *margin = Margin::new(z));
-            if LOSSES {
-                values.iter_mut().zip(&*margins).for_each(|(loss, margin)| *loss = margin.loss());
-                losses = values.iter().fold(losses, |sum, loss| sum + loss);
-            }
-            values.iter_mut().zip(&*margins).for_each(|(slope, margin)| *slope = margin.slope()); // σ(−z)
-            for (slope, &r) in values.iter().zip(rows) {
-                let c = -f64::from(self.labels[r]) * slope; // ∇ln(1 + exp(−z)) = −y σ(−z) a
+            losses.add(beyonds, factors);
+            for ((slope, &y), r) in slopes.iter().zip(labels).zip(rows) {
+                let c = slope.map(|slope| -f64::from(y) * slope); // ∇ln(1 + exp(−z)) = −y σ(−z) a
                 for (column, value) in entries.row(r) {
-                    self.g[column] += c * value;
+                    let g = &mut self.g[column];
+                    *g = array::from_fn(|p| g[p] + c[p] * value);
                 }
             }
         }
+        losses.sums()
     }
 }
 
-/// The same one row after another, without the blocks that a handful of rows would not fill. Each coordinate of g is summed
-/// in the same order, so the bits are the same.
+/// Σ ln(1 + e^−z) over rows, with one logarithm for many of them: ln(1 + e^−z) = max(−z, 0) + ln(1 + e^−|z|), and
+/// Σ ln(1 + e) = ln Π(1 + e). A row's loss is right to about 1e-16, absolutely: rows that are fitted better than that count
+/// as fitted.
+struct Losses<const P: usize> {
+    sums: [f64; P],
+    products: [f64; P],
+    factors: usize,
+}
+
+impl<const P: usize> Losses<P> {
+    /// A product of so many factors, each from 1 to 2, is far from overflow.
+    const FACTORS: usize = 512;
+
+    fn new() -> Self {
+        Self { sums: [0.0; P], products: [1.0; P], factors: 0 }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, beyonds: &[[f64; P]], factors: &[[f64; P]]) {
+        let (mut sums, mut products) = (self.sums, self.products);
+        for (beyond, factor) in beyonds.iter().zip(factors) {
+            sums = array::from_fn(|p| sums[p] + beyond[p]);
+            products = array::from_fn(|p| products[p] * factor[p]);
+        }
+        (self.sums, self.products) = (sums, products);
+        self.factors += factors.len();
+        if self.factors + BLOCK > Self::FACTORS {
+            self.take_logarithms();
+        }
+    }
+
+    fn take_logarithms(&mut self) {
+        for (sum, product) in self.sums.iter_mut().zip(&mut self.products) {
+            *sum += libm::log(std::mem::replace(product, 1.0));
+        }
+        self.factors = 0;
+    }
+
+    fn sums(mut self) -> [f64; P] {
+        self.take_logarithms();
+        self.sums
+    }
+}
+
+/// Adds the gradients of sampled rows to g, one row after another, without the blocks that a handful would not fill. Each
+/// coordinate of g is summed in the order of the rows, as in [`AddGradients`].
 pub(super) struct AddSampled<'a, I> {
     pub(super) labels: &'a [i8],
     pub(super) rows: I,
@@ -101,7 +157,7 @@ impl Kernel for Slope<'_> {
     #[inline(always)]
     fn run<E: Entries>(self, entries: E) -> f64 {
         let y = f64::from(self.labels[self.r]);
-        -y * Margin::new(y * product(entries, self.r, self.x)).slope()
+        -y * Margin::new(y * products(entries, self.r, self.x.as_chunks::<1>().0)[0]).slope()
     }
 }
 
@@ -123,63 +179,20 @@ impl Kernel for AddRow<'_> {
     }
 }
 
-/// So many points are evaluated side by side: a vector of the widest kind.
-pub(super) const POINTS: usize = 8;
-
-/// A column's numbers at all points.
-pub(super) type Lanes = [f64; POINTS];
-
-/// [`AddGradients`] at several points at once: each row is walked once, with a lane for each point. A lane does what a
-/// point alone would, in the same order.
-pub(super) struct AddGradientsMany<'a, I> {
-    pub(super) labels: &'a [i8],
-    pub(super) rows: I,
-    pub(super) x: &'a [Lanes; TABLE],
-    pub(super) g: &'a mut [Lanes; TABLE],
-}
-
-impl<I: Iterator<Item = usize>> Kernel for AddGradientsMany<'_, I> {
-    type Output = Lanes;
-
-    #[inline(always)]
-    fn run<E: Entries>(self, entries: E) -> Lanes {
-        let mut losses = [0.0; POINTS];
-        for r in self.rows {
-            let y = f64::from(self.labels[r]);
-            let mut products = [0.0; POINTS];
-            for (column, value) in entries.row(r) {
-                for (product, x) in products.iter_mut().zip(&self.x[column]) {
-                    *product += value * x;
-                }
-            }
-            let mut c = [0.0; POINTS];
-            for ((c, loss), product) in c.iter_mut().zip(&mut losses).zip(products) {
-                let margin = Margin::new(y * product); // z = y aᵀx
-                *loss += margin.loss();
-                *c = -y * margin.slope(); // ∇ln(1 + exp(−z)) = −y σ(−z) a
-            }
-            for (column, value) in entries.row(r) {
-                for (g, c) in self.g[column].iter_mut().zip(c) {
-                    *g += c * value;
-                }
-            }
-        }
-        losses
-    }
-}
-
-/// Counts the rows whose label is the sign of aᵀx.
+/// Counts the rows whose label is the sign of aᵀx, at P points side by side.
 pub(super) struct CountRight<'a, T: ?Sized> {
-    pub(super) test: &'a Dataset,
+    pub(super) labels: &'a [f64],
     pub(super) x: &'a T,
 }
 
-impl<T: Index<usize, Output = f64> + ?Sized> Kernel for CountRight<'_, T> {
-    type Output = usize;
+impl<T: Index<usize, Output = [f64; P]> + ?Sized, const P: usize> Kernel for CountRight<'_, T> {
+    type Output = [f64; P];
 
     #[inline(always)]
-    fn run<E: Entries>(self, entries: E) -> usize {
-        let labels = self.test.labels.iter().enumerate();
-        labels.filter(|&(r, y)| y * product(entries, r, self.x) > 0.0).count()
+    fn run<E: Entries>(self, entries: E) -> [f64; P] {
+        self.labels.iter().enumerate().fold([0.0; P], |counts, (r, y)| {
+            let products = products(entries, r, self.x);
+            array::from_fn(|p| counts[p] + if y * products[p] > 0.0 { 1.0 } else { 0.0 })
+        })
     }
 }

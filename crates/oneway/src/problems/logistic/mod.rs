@@ -12,7 +12,7 @@ use crate::sample::Draws;
 use crate::vectors::{prefetch, widest};
 use crate::{Error, Result};
 
-use kernels::{AddGradients, AddGradientsMany, AddRow, AddSampled, CountRight, POINTS, Slope};
+use kernels::{AddGradients, AddRow, AddSampled, Aligned, CountRight, POINTS, Slope};
 
 /// How many rows a stochastic gradient looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,21 +106,60 @@ impl Logistic {
         Ok(self)
     }
 
-    /// Sets g to Σ_r ∇ln(1 + exp(−z_r)) over all rows of an agent; returns Σ_r ln(1 + exp(−z_r)) if LOSSES.
+    /// Sets `gradients`, one after another, to Σ_r ∇ln(1 + exp(−z_r)) over all rows of an agent at up to P points; returns
+    /// Σ_r ln(1 + exp(−z_r)) at each.
     #[inline(always)]
-    fn sum_over_shard<const LOSSES: bool>(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
+    fn sums<const P: usize>(&self, agent: usize, points: &[&[f64]], gradients: &mut [f64]) -> [f64; P] {
         let rows = agent * self.rows_per_agent..(agent + 1) * self.rows_per_agent;
         let labels = &self.labels[..];
-        if x.len() > TABLE {
-            g.fill(0.0);
-            return self.rows.with(AddGradients::<_, [f64], LOSSES> { labels, rows, x, g });
+        let gradients = gradients.chunks_exact_mut(self.features);
+        if self.features > TABLE {
+            let [mut x, mut g] = [(); 2].map(|()| vec![[0.0; P]; self.features]);
+            side_by_side(points, &mut x);
+            let (x, g) = (&x[..], &mut g[..]);
+            let sums = self.rows.with(AddGradients { labels, rows, x, g });
+            one_by_one(g, gradients);
+            return sums;
         }
-        let (mut x_table, mut g_table) = ([0.0; TABLE], [0.0; TABLE]);
-        x_table[..x.len()].copy_from_slice(x);
-        let tables = AddGradients::<_, [f64; TABLE], LOSSES> { labels, rows, x: &x_table, g: &mut g_table };
-        let losses = self.rows.with(tables);
-        g.copy_from_slice(&g_table[..x.len()]);
-        losses
+        let (mut x, mut g) = (Aligned([[0.0; P]; TABLE]), Aligned([[0.0; P]; TABLE]));
+        side_by_side(points, &mut x.0);
+        let sums = self.rows.with(AddGradients { labels, rows, x: &x.0, g: &mut g.0 });
+        one_by_one(&g.0, gradients);
+        sums
+    }
+
+    /// f_i and ∇f_i at up to P points.
+    #[inline(always)]
+    fn exact_at<const P: usize>(
+        &self,
+        agent: usize,
+        points: &[&[f64]],
+        losses: &mut [f64],
+        gradients: &mut [f64],
+    ) {
+        let m = self.rows_per_agent;
+        let sums = self.sums::<P>(agent, points, gradients);
+        let gradients = gradients.chunks_exact_mut(self.features);
+        for (((x, g), loss), sum) in points.iter().zip(gradients).zip(losses).zip(sums) {
+            self.finish_gradient(x, m, g);
+            *loss = sum / m as f64 + self.regulariser(x);
+        }
+    }
+
+    /// The shares of test rows that up to P points classify rightly.
+    #[inline(always)]
+    fn accuracies_at<const P: usize>(&self, test: &Dataset, points: &[&[f64]]) -> [f64; P] {
+        let labels = &test.labels[..];
+        let right = if self.features > TABLE {
+            let mut x = vec![[0.0; P]; self.features];
+            side_by_side(points, &mut x);
+            test.rows.with(CountRight { labels, x: &x[..] })
+        } else {
+            let mut x = Aligned([[0.0; P]; TABLE]);
+            side_by_side(points, &mut x.0);
+            test.rows.with(CountRight { labels, x: &x.0 })
+        };
+        right.map(|right| right / test.len() as f64)
     }
 
     /// Adds the regulariser's gradient to the mean over `rows` rows: g ← g/rows + 2αx/(1+x²)².
@@ -184,7 +223,7 @@ impl Problem for Logistic {
                     self.finish_gradient(x, size, g);
                 }
                 Batch::Full => {
-                    self.sum_over_shard::<false>(agent, x, g);
+                    self.sums::<1>(agent, &[x], g);
                     self.finish_gradient(x, m, g);
                 }
             },
@@ -192,63 +231,54 @@ impl Problem for Logistic {
     }
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
-        let m = self.rows_per_agent;
+        let mut loss = [0.0];
         widest(
             #[inline(always)]
-            || {
-                let losses = self.sum_over_shard::<true>(agent, x, g);
-                self.finish_gradient(x, m, g);
-                losses / m as f64 + self.regulariser(x)
-            },
-        )
+            || self.exact_at::<1>(agent, &[x], &mut loss, g),
+        );
+        loss[0]
     }
 
     fn exact_many(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
-        let (m, d) = (self.rows_per_agent, self.dim());
-        let gradients = gradients.chunks_mut(POINTS * d);
-        for ((points, losses), gradients) in
-            points.chunks(POINTS).zip(losses.chunks_mut(POINTS)).zip(gradients)
-        {
-            if points.len() == 1 || d > TABLE {
-                for ((x, loss), g) in points.iter().zip(losses).zip(gradients.chunks_exact_mut(d)) {
-                    *loss = self.exact(agent, x, g);
-                }
-                continue;
-            }
+        let groups = points.chunks(POINTS).zip(losses.chunks_mut(POINTS));
+        for ((points, losses), gradients) in groups.zip(gradients.chunks_mut(POINTS * self.features)) {
             widest(
                 #[inline(always)]
-                || {
-                    let (mut x, mut g) = ([[0.0; POINTS]; TABLE], [[0.0; POINTS]; TABLE]);
-                    for (lane, point) in points.iter().enumerate() {
-                        x.iter_mut().zip(*point).for_each(|(lanes, x)| lanes[lane] = *x);
-                    }
-                    let (rows, labels) = (agent * m..(agent + 1) * m, &self.labels[..]);
-                    let sums = self.rows.with(AddGradientsMany { labels, rows, x: &x, g: &mut g });
-                    let outputs = losses.iter_mut().zip(gradients.chunks_exact_mut(d)).enumerate();
-                    for (lane, (loss, gradient)) in outputs {
-                        gradient.iter_mut().zip(&g).for_each(|(to, lanes)| *to = lanes[lane]);
-                        self.finish_gradient(points[lane], m, gradient);
-                        *loss = sums[lane] / m as f64 + self.regulariser(points[lane]);
-                    }
+                || match points.len() {
+                    1 => self.exact_at::<1>(agent, points, losses, gradients),
+                    _ => self.exact_at::<POINTS>(agent, points, losses, gradients),
                 },
             );
         }
     }
 
-    fn test_accuracy(&self, x: &[f64]) -> Option<f64> {
+    fn test_accuracies(&self, points: &[&[f64]]) -> Option<Vec<f64>> {
         let test = self.test.as_ref()?;
-        let right = widest(
-            #[inline(always)]
-            || match x.len() <= TABLE {
-                true => {
-                    let mut table = [0.0; TABLE];
-                    table[..x.len()].copy_from_slice(x);
-                    test.rows.with(CountRight { test, x: &table })
-                }
-                false => test.rows.with(CountRight { test, x }),
-            },
-        );
-        Some(right as f64 / test.len() as f64)
+        let mut accuracies = vec![];
+        for points in points.chunks(POINTS) {
+            let right = widest(
+                #[inline(always)]
+                || self.accuracies_at::<POINTS>(test, points),
+            );
+            accuracies.extend_from_slice(&right[..points.len()]);
+        }
+        Some(accuracies)
+    }
+}
+
+/// Points beside each other: all their numbers for a coordinate together.
+#[inline(always)]
+fn side_by_side<const P: usize>(points: &[&[f64]], x: &mut [[f64; P]]) {
+    for (p, point) in points.iter().enumerate() {
+        x.iter_mut().zip(*point).for_each(|(x, number)| x[p] = *number);
+    }
+}
+
+/// The reverse: points one after another.
+#[inline(always)]
+fn one_by_one<'g, const P: usize>(g: &[[f64; P]], points: impl Iterator<Item = &'g mut [f64]>) {
+    for (p, point) in points.enumerate() {
+        point.iter_mut().zip(g).for_each(|(number, g)| *number = g[p]);
     }
 }
 
@@ -332,9 +362,9 @@ mod tests {
             let labels: Vec<i8> = data.labels.iter().map(|&label| label as i8).collect();
             let labels = &labels[..];
             data.rows.with(AddSampled { labels, rows: 0..rows, x: &x[..], g: &mut one_by_one[..] });
-            let blocks =
-                AddGradients::<_, [f64], true> { labels, rows: 0..rows, x: &x[..], g: &mut in_blocks[..] };
-            assert!(data.rows.with(blocks) > 0.0);
+            let (x, g) = (x.as_chunks::<1>().0, in_blocks.as_chunks_mut::<1>().0);
+            let [loss] = data.rows.with(AddGradients { labels, rows: 0..rows, x, g });
+            assert!(loss > 0.0);
             assert_eq!(one_by_one, in_blocks, "{rows} rows");
         }
     }
@@ -381,7 +411,9 @@ mod tests {
         let test = a9a(Split::Test);
         let right =
             (0..test.len()).filter(|&r| test.labels[r] < 0.0 && test.rows.row(r).any(|e| e.0 == 0)).count();
-        assert_eq!(problem.test_accuracy(&x), Some(right as f64 / 16_281.0));
+        let nothing = vec![0.0; 123];
+        let accuracies = problem.test_accuracies(&[&x, &nothing]).unwrap();
+        assert_eq!(accuracies, [right as f64 / 16_281.0, 0.0]);
     }
 
     #[test]
