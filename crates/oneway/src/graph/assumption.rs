@@ -52,19 +52,28 @@ pub(crate) fn common_roots(pull: &Mixing, push: &Mixing, period: usize) -> Resul
         });
     }
     let self_weights = [pull, push].map(self_weighted);
-    let pull = Digraph::from_mixing(pull)?;
-    let push = Digraph::from_mixing(push)?.reversed();
-    let treeless: Vec<String> = [("pull graph", &pull), ("reversed push graph", &push)]
-        .into_iter()
-        .filter_map(|(name, graph)| why_no_tree(name, graph))
-        .collect();
+    let with_roots = |graph: Digraph| (graph.roots(), graph);
+    let (pull, push) = rayon::join(
+        || Digraph::from_mixing(pull).map(with_roots),
+        || Digraph::from_mixing(push).map(Digraph::into_reversed).map(with_roots),
+    );
+    let ((pull_roots, pull), (push_roots, push)) = (pull?, push?);
+    let treeless: Vec<String> =
+        [("pull graph", &pull, &pull_roots), ("reversed push graph", &push, &push_roots)]
+            .into_iter()
+            .filter(|(_, _, roots)| roots.is_empty())
+            .filter_map(|(name, graph, _)| why_no_tree(name, graph))
+            .collect();
     if !treeless.is_empty() {
         return Err(Error::NoCommonRoot(treeless.join("; and ")));
     }
 
-    let (pull_roots, push_roots) = (pull.roots(), push.roots());
-    let common: Vec<usize> =
-        pull_roots.iter().copied().filter(|root| push_roots.binary_search(root).is_ok()).collect();
+    let mut others = push_roots.iter().copied().peekable();
+    let mut in_both = |root: usize| {
+        while others.next_if(|&other| other < root).is_some() {}
+        others.next_if_eq(&root).is_some()
+    };
+    let common: Vec<usize> = pull_roots.iter().copied().filter(|&root| in_both(root)).collect();
     if common.is_empty() {
         return Err(Error::NoCommonRoot(format!(
             "the roots of the pull graph are {}, those of the reversed push graph {}: none is in both",
@@ -148,12 +157,12 @@ pub(crate) fn strongly_connected(mixing: &Mixing, period: usize) -> Result<()> {
     let graph = Digraph::from_mixing(mixing)?;
     let from = if graph.unreachable_from(0).is_empty() {
         // Agent 0 reaches all; is there one that does not reach agent 0?
-        match graph.reversed().unreachable_from(0).first() {
+        match graph.reaching(0).iter().position(|&reaches| !reaches) {
             None => {
                 let everyone: Vec<usize> = (0..graph.agents()).collect();
                 return check_aperiodic("push", &graph, &everyone, &self_weighted(mixing), period);
             }
-            Some(&from) => from,
+            Some(from) => from,
         }
     } else {
         0

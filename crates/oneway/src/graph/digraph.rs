@@ -60,12 +60,7 @@ impl Digraph {
                 continue;
             }
             if given.len() == MAX_EDGES {
-                return Err(Error::parameter(
-                    "graph",
-                    "edges",
-                    format!("more than {MAX_EDGES}"),
-                    "choose fewer agents or a sparser graph",
-                ));
+                return Err(too_many_edges());
             }
             given.push((from as u32, to as u32));
         }
@@ -86,7 +81,22 @@ impl Digraph {
     /// assert_eq!(Digraph::from_mixing(&Mixing::complete(3)).unwrap().edge_count(), 6);
     /// ```
     pub fn from_mixing(mixing: &Mixing) -> Result<Self> {
-        Self::from_edges(mixing.agents(), mixing.iter().map(|link| (link.from, link.to)))
+        let agents = mixing.agents();
+        check_agents("graph", agents)?;
+        // at most one entry of a row is a self-link
+        if mixing.entries() - agents.min(mixing.entries()) > MAX_EDGES {
+            return Err(too_many_edges());
+        }
+        let mut hears = Lists::with_capacity(agents, mixing.entries());
+        for to in 0..agents {
+            hears.push(mixing.row(to).0.iter().copied().filter(|&from| from as usize != to));
+        }
+        Ok(Self { heard_by: hears.transposed(), hears })
+    }
+
+    /// From the lists of who hears each agent: ascending, without the agent itself and without duplicates.
+    pub(super) fn from_heard_by(heard_by: Lists) -> Self {
+        Self { hears: heard_by.transposed(), heard_by }
     }
 
     /// Number of agents, n.
@@ -130,7 +140,12 @@ impl Digraph {
     /// assert_eq!(ring.reversed().out_neighbours(3), [2]);
     /// ```
     pub fn reversed(&self) -> Self {
-        Self { heard_by: self.hears.clone(), hears: self.heard_by.clone() }
+        self.clone().into_reversed()
+    }
+
+    /// The same without a copy.
+    pub(super) fn into_reversed(self) -> Self {
+        Self { heard_by: self.hears, hears: self.heard_by }
     }
 
     /// Whether every edge has an edge back: whether all links are two-way.
@@ -173,8 +188,15 @@ impl Digraph {
     pub fn reachable_from(&self, root: usize) -> Vec<bool> {
         let mut reached = vec![false; self.agents()];
         if root < self.agents() {
-            self.reach(root, &mut reached, &mut Vec::new());
+            reach(&self.heard_by, root, &mut reached, &mut Vec::new());
         }
+        reached
+    }
+
+    /// Whose messages get to `root`, `root` itself included.
+    pub(super) fn reaching(&self, root: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.agents()];
+        reach(&self.hears, root, &mut reached, &mut Vec::new());
         reached
     }
 
@@ -196,7 +218,7 @@ impl Digraph {
     /// All agents from which every agent can be reached, ascending: the possible roots of a spanning tree.
     ///
     /// # Complexity
-    /// O(n + m): three sweeps.
+    /// O(n + m): two searches if agent 0 is a root, three if it is not.
     ///
     /// ```
     /// use oneway::graph::Digraph;
@@ -209,10 +231,11 @@ impl Digraph {
         // If there is a root, no search started before it reached it, and its own leaves nobody out: the last search
         // to start, starts at a root. All other roots are those that reach this one.
         let Some(candidate) = self.last_start(vec![false; self.agents()]) else { return Vec::new() };
-        if !self.reachable_from(candidate).iter().all(|&reached| reached) {
+        // If that is agent 0, its search was the only one, and reached everyone.
+        if candidate != 0 && !self.reachable_from(candidate).iter().all(|&reached| reached) {
             return Vec::new();
         }
-        let reaches = self.reversed().reachable_from(candidate);
+        let reaches = self.reaching(candidate);
         (0..self.agents()).filter(|&i| reaches[i]).collect()
     }
 
@@ -226,7 +249,7 @@ impl Digraph {
     /// assert!(families::flower(20, 4).unwrap().is_strongly_connected());
     /// ```
     pub fn is_strongly_connected(&self) -> bool {
-        self.unreachable_from(0).is_empty() && self.reversed().unreachable_from(0).is_empty()
+        self.unreachable_from(0).is_empty() && self.reaching(0).iter().all(|&reaches| reaches)
     }
 
     /// Two agents, ascending, that no one agent reaches both of: why there is no root. `None` if there is one.
@@ -244,29 +267,34 @@ impl Digraph {
         let mut last = None;
         for i in 0..self.agents() {
             if !reached[i] {
-                self.reach(i, &mut reached, &mut queue);
+                reach(&self.heard_by, i, &mut reached, &mut queue);
                 last = Some(i);
             }
         }
         last
     }
+}
 
-    /// Marks what can be reached from `root` through agents not marked before; `queue` is scratch.
-    fn reach(&self, root: usize, reached: &mut [bool], queue: &mut Vec<u32>) {
-        queue.clear();
-        queue.push(root as u32);
-        reached[root] = true;
-        let mut at = 0;
-        while let Some(&from) = queue.get(at) {
-            at += 1;
-            for &to in self.out_neighbours(from as usize) {
-                if !reached[to as usize] {
-                    reached[to as usize] = true;
-                    queue.push(to);
-                }
+/// Marks what can be reached from `root` along `next`, through agents not marked before; `queue` is scratch.
+fn reach(next: &Lists, root: usize, reached: &mut [bool], queue: &mut Vec<u32>) {
+    queue.clear();
+    queue.push(root as u32);
+    reached[root] = true;
+    let mut at = 0;
+    while let Some(&from) = queue.get(at) {
+        at += 1;
+        for &to in next.of(from as usize) {
+            if !reached[to as usize] {
+                reached[to as usize] = true;
+                queue.push(to);
             }
         }
     }
+}
+
+fn too_many_edges() -> Error {
+    let expected = "choose fewer agents or a sparser graph";
+    Error::parameter("graph", "edges", format!("more than {MAX_EDGES}"), expected)
 }
 
 /// Whether a graph may have this many agents; `owner` is named in the error.

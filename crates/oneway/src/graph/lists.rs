@@ -3,15 +3,30 @@
 /// A list of ids for each of n owners: compressed sparse rows without values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lists {
-    /// `offsets[i]..offsets[i + 1]` are the ids of owner i.
-    offsets: Vec<usize>,
+    /// `offsets[i]..offsets[i + 1]` are the ids of owner i. Half the width of a `usize`: searches jump about in them.
+    offsets: Vec<u32>,
     ids: Vec<u32>,
 }
 
 impl Lists {
+    /// One list after another, for at most 2³² − 1 ids.
+    pub(crate) fn with_capacity(owners: usize, ids: usize) -> Self {
+        let mut offsets = Vec::with_capacity(owners + 1);
+        offsets.push(0);
+        Self { offsets, ids: Vec::with_capacity(ids) }
+    }
+
+    /// Appends the next owner's list and gives it back, to be put in order.
+    pub(crate) fn push(&mut self, list: impl IntoIterator<Item = u32>) -> &mut [u32] {
+        let start = self.ids.len();
+        self.ids.extend(list);
+        self.offsets.push(self.ids.len() as u32);
+        &mut self.ids[start..]
+    }
+
     /// Deals (owner, id) pairs out to their owners by counting, O(n + m); an owner's ids keep the order of the pairs.
     pub(crate) fn deal(owners: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
-        let mut offsets = vec![0; owners + 1];
+        let mut offsets = vec![0_u32; owners + 1];
         for (owner, _) in pairs.clone() {
             offsets[owner as usize + 1] += 1;
         }
@@ -19,10 +34,10 @@ impl Lists {
             offsets[i + 1] += offsets[i];
         }
         let mut free = offsets.clone();
-        let mut ids = vec![0; offsets[owners]];
+        let mut ids = vec![0; offsets[owners] as usize];
         for (owner, id) in pairs {
             let slot = &mut free[owner as usize];
-            ids[*slot] = id;
+            ids[*slot as usize] = id;
             *slot += 1;
         }
         Self { offsets, ids }
@@ -38,8 +53,8 @@ impl Lists {
     pub(crate) fn dedup(&mut self) {
         let mut kept = 0;
         for i in 0..self.owners() {
-            let (start, end) = (self.offsets[i], self.offsets[i + 1]);
-            self.offsets[i] = kept;
+            let (start, end) = (self.offsets[i] as usize, self.offsets[i + 1] as usize);
+            self.offsets[i] = kept as u32;
             for at in start..end {
                 if at == start || self.ids[at] != self.ids[at - 1] {
                     // Nothing is written ahead of `at`, so `ids[at - 1]` above was still what it had been.
@@ -49,7 +64,7 @@ impl Lists {
             }
         }
         let owners = self.owners();
-        self.offsets[owners] = kept;
+        self.offsets[owners] = kept as u32;
         self.ids.truncate(kept);
     }
 
@@ -66,7 +81,7 @@ impl Lists {
     /// The list of owner `i`.
     #[inline]
     pub(crate) fn of(&self, i: usize) -> &[u32] {
-        &self.ids[self.offsets[i]..self.offsets[i + 1]]
+        &self.ids[self.offsets[i] as usize..self.offsets[i + 1] as usize]
     }
 
     /// All (owner, id) pairs, by owner.

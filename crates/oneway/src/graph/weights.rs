@@ -15,8 +15,10 @@ use crate::{Error, Result};
 /// assert_eq!(pull.row(1), (&[0, 1][..], &[0.5, 0.5][..]));
 /// ```
 pub fn uniform_rows(graph: &Digraph) -> Result<Mixing> {
-    let weight = |to: usize, _: usize| 1.0 / (1 + graph.in_neighbours(to).len()) as f64;
-    Mixing::new(graph.agents(), Stochastic::Rows, links_and_selves(graph, weight))
+    with_selves(graph, Stochastic::Rows, |to| {
+        let weight = 1.0 / (1 + graph.in_neighbours(to).len()) as f64;
+        move |_| weight
+    })
 }
 
 /// C\[i\]\[j\] = 1/(1 + outdeg j) for every i that hears j and for itself: each agent shares out what it has.
@@ -28,8 +30,9 @@ pub fn uniform_rows(graph: &Digraph) -> Result<Mixing> {
 /// assert_eq!(push.row(1), (&[0, 1][..], &[0.5, 1.0][..]));
 /// ```
 pub fn uniform_columns(graph: &Digraph) -> Result<Mixing> {
-    let weight = |_: usize, from: usize| 1.0 / (1 + graph.out_neighbours(from).len()) as f64;
-    Mixing::new(graph.agents(), Stochastic::Columns, links_and_selves(graph, weight))
+    let share = |from: usize| 1.0 / (1 + graph.out_neighbours(from).len()) as f64;
+    let shares: Vec<f64> = (0..graph.agents()).map(share).collect();
+    with_selves(graph, Stochastic::Columns, |_| |from| shares[from])
 }
 
 /// W\[i\]\[j\] = 1/(1 + max(deg i, deg j)), and W\[i\]\[i\] the rest: symmetric and doubly stochastic.
@@ -54,7 +57,7 @@ pub fn metropolis(graph: &Digraph) -> Result<Mixing> {
         }
         1.0 - graph.in_neighbours(to).iter().map(|&j| between(to, j as usize)).sum::<f64>()
     };
-    let mixing = Mixing::new(graph.agents(), Stochastic::Rows, links_and_selves(graph, weight))?;
+    let mixing = with_selves(graph, Stochastic::Rows, |to| move |from| weight(to, from))?;
     mixing.check(Stochastic::Columns)?;
     Ok(mixing)
 }
@@ -90,20 +93,20 @@ pub fn push_tree(tree: &Tree, lazy: bool) -> Result<Mixing> {
     Mixing::new(tree.agents(), Stochastic::Columns, links)
 }
 
-/// The edges and the self-loops, with `weight(to, from)`, by receiver and sender ascending: the order that `Mixing`
-/// sorts into, so that its sort finds nothing to do.
-fn links_and_selves(graph: &Digraph, weight: impl Fn(usize, usize) -> f64) -> Vec<Link> {
-    let mut links = Vec::with_capacity(graph.agents() + graph.edge_count());
-    for to in 0..graph.agents() {
+/// The edges and the self-loops, with `weight(to)(from)`, written row by row as the matrix keeps them.
+fn with_selves<W: Fn(usize) -> f64>(
+    graph: &Digraph,
+    stochastic: Stochastic,
+    weight: impl Fn(usize) -> W,
+) -> Result<Mixing> {
+    let (agents, entries) = (graph.agents(), graph.agents() + graph.edge_count());
+    Mixing::from_rows(agents, entries, stochastic, |to| {
         let senders = graph.in_neighbours(to);
         let (before, after) = senders.split_at(senders.partition_point(|&from| (from as usize) < to));
         let heard = before.iter().copied().chain([to as u32]).chain(after.iter().copied());
-        links.extend(heard.map(|from| {
-            let from = from as usize;
-            Link { from, to, weight: weight(to, from) }
-        }));
-    }
-    links
+        let weight = weight(to);
+        heard.map(move |from| (from, weight(from as usize)))
+    })
 }
 
 /// One link for each agent and its parent, turned by `from_and_to(child, parent)`, and the self-links.
@@ -150,6 +153,20 @@ mod tests {
         let pull = uniform_rows(&graph).unwrap();
         assert_eq!(pull, uniform_columns(&graph).unwrap());
         assert!(pull.iter().all(|link| link.weight == 1.0 / 6.0)); // 1/(1 + ⌈log₂ 20⌉)
+    }
+
+    #[test]
+    fn rows_written_in_order_are_the_matrix_that_sorting_would_give() {
+        for graph in [families::k_out(60, 3, 5).unwrap(), families::star(9).unwrap()] {
+            let both = [uniform_rows(&graph).unwrap(), uniform_columns(&graph).unwrap()];
+            for (mixing, stochastic) in both.iter().zip([Stochastic::Rows, Stochastic::Columns]) {
+                let links: Vec<Link> = mixing.iter().collect();
+                assert_eq!(links.len(), graph.agents() + graph.edge_count());
+                let sorted = Mixing::new(graph.agents(), stochastic, links.into_iter().rev()).unwrap();
+                assert_eq!(*mixing, sorted);
+                assert_eq!(Digraph::from_mixing(mixing).unwrap(), graph);
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::check_count;
 use crate::graph::digraph::check_agents;
+use crate::graph::lists::Lists;
 use crate::graph::{Digraph, MAX_EDGES};
 use crate::sample::{Draws, Purpose};
 use crate::{Error, Result};
@@ -61,7 +62,7 @@ pub fn erdos_renyi(agents: usize, probability: f64, seed: u64) -> Result<Digraph
 /// * `seed`: which of them.
 ///
 /// # Complexity
-/// O(n + m), by Floyd's sampling.
+/// O(n + m log k), by Floyd's sampling.
 ///
 /// ```
 /// let graph = oneway::graph::families::k_out(50, 3, 7).unwrap();
@@ -80,17 +81,18 @@ pub fn k_out(agents: usize, degree: usize, seed: u64) -> Result<Digraph> {
 
     // Who was last to pick each candidate; one array for all, so that no agent has to clear it.
     let mut picked_by = vec![u32::MAX; others];
-    let mut edges = Vec::with_capacity(degree * agents);
+    let mut heard_by = Lists::with_capacity(agents, degree * agents);
     for from in 0..agents {
         let mut draws = Draws::new(seed, Purpose::Graph, from, 0);
-        for newest in others - degree..others {
+        let picks = (others - degree..others).map(|newest| {
             let drawn = draws.below(newest + 1);
             let other = if picked_by[drawn] == from as u32 { newest } else { drawn };
             picked_by[other] = from as u32;
-            edges.push((from, skip_self(from, other)));
-        }
+            skip_self(from, other) as u32
+        });
+        heard_by.push(picks).sort_unstable();
     }
-    Digraph::from_edges(agents, edges)
+    Ok(Digraph::from_heard_by(heard_by))
 }
 
 /// The `other`-th agent, not counting agent `i`.
@@ -143,6 +145,8 @@ mod tests {
             assert!(if other == 2 { count == 0 } else { (ratio - 1.0).abs() < 0.08 }, "{picks:?}");
         }
         assert_eq!(k_out(5, 4, 9).unwrap().edge_count(), 20);
+        let graph = k_out(50, 7, 9).unwrap();
+        assert_eq!(Digraph::from_edges(50, graph.edges()).unwrap(), graph);
         assert!(k_out(5, 5, 9).is_err() && k_out(5, 0, 9).is_err());
         assert_eq!(k_out(1, 4, 9).unwrap().edge_count(), 0);
         assert!(k_out(1_000_000, 101, 9).unwrap_err().to_string().ends_with("give at most 100"));
