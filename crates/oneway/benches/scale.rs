@@ -26,7 +26,8 @@ const LOGISTIC_AGENTS: [usize; 5] = [20, 100, 1_000, 10_000, 16_000];
 const FAMILIES: [&str; 3] = ["ring", "exponential", "k-out"];
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let (by_cargo_bench, arguments): (Vec<String>, Vec<String>) =
+        std::env::args().skip(1).partition(|argument| argument == "--bench");
     if let [only, problem, family, d, n] = &arguments[..]
         && only == "one"
     {
@@ -38,8 +39,12 @@ fn main() {
         };
         return case.measure().iter().for_each(|line| println!("{line}"));
     }
+    if by_cargo_bench.is_empty() {
+        return println!("run by `just bench-scale`; it takes two minutes");
+    }
 
     machine::print();
+    println!("{LEGEND}");
     let mut csv = String::new();
     let mut problem_and_d = (String::new(), 0);
     for case in cases(&arguments) {
@@ -52,7 +57,7 @@ fn main() {
                 print(&case, &lines.lines().map(Line::new).collect::<Vec<_>>());
                 csv += &lines;
             }
-            Err(why) => println!("{:<12}{:>9}  {why}", case.family, case.n),
+            Err(why) => println!("{:<11}{:>9} | {why}", case.family, case.n),
         }
     }
     save(csv, arguments.iter().any(|argument| argument == "--append"));
@@ -118,42 +123,31 @@ impl<'a> Line<'a> {
     }
 }
 
+const LEGEND: &str = "
+ns       nanoseconds of a round per agent and coordinate
+GB/s     the least bytes that a round must move, over its time
+copy     that rate as a share of the bandwidth of a copy of this size
+roof     the least time, by the machine's bandwidth, gathers and peak, as a share of the round's
+flops    operations as a share of the peak of multiply, then add
+×        speed-up over one thread
+build    seconds to make the digraph, the matrices R and C, the problem, the simulator: in rounds of one thread
+memory   bytes per agent of engine and matrices; as a multiple of states and messages: the same, the peak while building,
+         and the peak of the whole process, problem and program included";
+
 fn heading(case: &Case) {
-    println!(
-        "\n{}, d = {}. `ns`: nanoseconds per agent and coordinate. GB/s: least traffic over time. copy: that, of the copy's\n\
-         bandwidth at this size. roof: least time over time, by streams and gathers. flops: of the unfused peak. ×: speed-up.",
-        case.problem, case.d
-    );
-    println!(
-        "{:<12}{:>9} |{:>10}{:>8}{:>7}{:>6}{:>6}{:>7} |{:>10}{:>8}{:>7}{:>6}{:>6} |{:>6}{:>6}{:>7}{:>7} |{:>7}{:>8}{:>8}{:>7}",
-        "",
-        "1 thread",
-        "rounds/s",
-        "ns",
-        "GB/s",
-        "copy",
-        "roof",
-        "flops",
-        "2: r/s",
-        "ns",
-        "GB/s",
-        "roof",
-        "×",
-        "graph",
-        "R,C",
-        "probl.",
-        "start",
-        "B/agent",
-        "engine",
-        "build",
-        "all"
-    );
+    println!("\n{}, d = {}", case.problem, case.d);
+    println!("{:<20} |{:^44} |{:^38} |{:^27} | memory", "", "1 thread", "2 threads", "build");
+    let one = format!("{:>10}{:>8}{:>7}{:>6}{:>6}{:>7}", "rounds/s", "ns", "GB/s", "copy", "roof", "flops");
+    let two = format!("{:>10}{:>8}{:>7}{:>6}{:>7}", "rounds/s", "ns", "GB/s", "roof", "×");
+    let build = format!("{:>6}{:>6}{:>8}{:>7}", "graph", "R, C", "problem", "start");
+    let memory = format!("{:>7}{:>8}{:>9}{:>9}", "B/agent", "engine", "building", "process");
+    println!("{:<11}{:>9} |{one} |{two} |{build} |{memory}", "", "agents");
 }
 
 /// Building is given in rounds of one thread, memory in sizes of the state and message matrices.
 fn print(case: &Case, lines: &[Line<'_>]) {
     let numbers = (case.n * case.d) as f64;
-    let mut text = format!("{:<12}{:>9} |", case.family, case.n);
+    let mut text = format!("{:<11}{:>9} |", case.family, case.n);
     for line in lines {
         let round = line.at("round_s");
         let rate = (line.at("streamed_bytes") + line.at("gathered_bytes")) / round;
@@ -166,18 +160,18 @@ fn print(case: &Case, lines: &[Line<'_>]) {
         if line.at("threads") == 1.0 {
             write!(text, "{:>6.1}% |", 100.0 * line.at("flops") / round / line.at("flops_per_s")).unwrap();
         } else {
-            write!(text, "{:>6.2} |", lines[0].at("round_s") / round).unwrap();
+            write!(text, "{:>7.2} |", lines[0].at("round_s") / round).unwrap();
         }
     }
     let line = &lines[0];
     let rounds = |column: &str| line.at(column) / line.at("round_s");
     let [graph, topology, problem] = ["graph_s", "topology_s", "problem_s"].map(rounds);
-    write!(text, "{graph:>6.1}{topology:>6.1}{problem:>7.1}{:>7.1} |", rounds("simulator_s")).unwrap();
+    write!(text, "{graph:>6.1}{topology:>6.1}{problem:>8.1}{:>7.1} |", rounds("simulator_s")).unwrap();
     let matrices = line.at("matrices_bytes");
     let engine = line.at("topology_bytes") + line.at("simulator_bytes");
     let [building, process] = ["building_bytes", "process_bytes"].map(|column| line.at(column) / matrices);
     let per_agent = engine / case.n as f64;
-    println!("{text}{per_agent:>7.0}{:>7.2}×{building:>7.2}×{process:>6.2}×", engine / matrices);
+    println!("{text}{per_agent:>7.0}{:>7.2}×{building:>8.2}×{process:>8.2}×", engine / matrices);
 }
 
 /// Writes `out/bench-scale.csv` at the root of the repository.

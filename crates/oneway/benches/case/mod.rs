@@ -43,7 +43,7 @@ use crate::machine::{self, Picks};
 use crate::memory;
 
 /// Beyond this, a copy is as slow as it gets.
-const LARGEST_COPY: usize = 512 << 20;
+const LARGEST_COPY: usize = 256 << 20;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq, Eq)]
