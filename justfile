@@ -12,6 +12,22 @@ test:
 bench:
     cargo bench -p oneway --bench engine
 
+# Without arguments it draws the picture in docs/ too; `just bench-scale d=10 family=k-out` measures only these.
+# Rounds a second and bytes an agent from 20 agents to a million, against the machine's limits
+bench-scale *only:
+    cargo bench -p oneway --bench scale -- {{only}}
+    {{ if only == "" { "just plot-scale" } else { "true" } }}
+
+# The picture of it, from out/bench-scale.csv
+plot-scale:
+    python3 -m venv out/venv
+    out/venv/bin/pip install --quiet -r benches/scale/requirements.txt
+    out/venv/bin/python benches/scale/plot.py
+
+# Loss and gradient over a9a, against the memory and the loads and stores it must do
+bench-eval:
+    cargo bench -p oneway --bench evaluation
+
 # Instructions per round and per evaluation, counted by valgrind: repeatable on a noisy machine
 count:
     scripts/count-instructions
