@@ -153,8 +153,8 @@ impl<'a> Local<'a> {
         phase: u32,
         scratch: &'a mut [f64],
     ) -> Self {
-        let draws = Draws::new(seed, Purpose::Gradient, agent, k).in_phase(phase).ahead();
-        problem.foresee(agent, &draws);
+        let mut draws = Draws::new(seed, Purpose::Gradient, agent, k).in_phase(phase);
+        problem.foresee(agent, &mut draws);
         Self { problem, agent, draws, gradient: scratch }
     }
 

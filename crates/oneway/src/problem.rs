@@ -18,8 +18,8 @@ pub trait Problem: Send + Sync + Debug {
     }
 
     /// A hint that agent i's gradient with these draws will be asked for soon: a moment to fetch from far memory what it
-    /// will look at. Changes nothing.
-    fn foresee(&self, _agent: usize, _draws: &Draws) {}
+    /// will look at, and to prepare the draws. Changes no result.
+    fn foresee(&self, _agent: usize, _draws: &mut Draws) {}
 
     /// Writes a stochastic gradient ∇F_i(x; ξ) of agent i into `g`, with mean ∇f_i(x).
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]);

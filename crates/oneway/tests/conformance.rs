@@ -350,10 +350,10 @@ fn states_have_the_bits_they_always_had() {
 }
 
 const PINNED: [(&str, &str); 6] = [
-    ("smtpp", "68586b8383814ce5"),
-    ("push-pull", "e608524a88b0ebc5"),
-    ("stpp", "f9079cb5ea2518fd"),
-    ("sgp", "184d7818d0501dd7"),
-    ("push-diging", "373fb09f4dc2c2eb"),
-    ("csgdm", "2155b09f2e63580c"),
+    ("smtpp", "ab5480beb3f84e0e"),
+    ("push-pull", "c76dc6c34bc95598"),
+    ("stpp", "115958ea3a72f735"),
+    ("sgp", "95bc9a1b53c70319"),
+    ("push-diging", "e7f05a6413bb9a31"),
+    ("csgdm", "3155ac8cfb1f68e9"),
 ];

@@ -5,6 +5,7 @@
 
 use crate::problem::Problem;
 use crate::sample::{Draws, Purpose};
+use crate::vectors::widest;
 use crate::{Error, Result};
 
 /// What a quadratic looks like.
@@ -64,16 +65,20 @@ impl Quadratic {
         });
         let mut draws = Draws::new(seed, Purpose::Problem, 0, 0);
         let minimiser: Vec<f64> = (0..dim).map(|_| draws.normal()).collect();
-        let mut centres: Vec<f64> = Vec::with_capacity(agents * dim);
-        for agent in 0..agents {
+        let mut centres = vec![0.0; agents * dim];
+        let mut sums = vec![0.0; dim];
+        for (agent, centre) in centres.chunks_exact_mut(dim).enumerate() {
             let mut draws = Draws::new(seed, Purpose::Problem, agent, 1);
-            centres.extend((0..dim).map(|_| draws.normal()));
+            widest(
+                #[inline(always)]
+                || draws.normals(centre),
+            );
+            sums.iter_mut().zip(&*centre).for_each(|(sum, u)| *sum += u);
         }
-        for k in 0..dim {
-            let mean = (0..agents).map(|i| centres[i * dim + k]).sum::<f64>() / agents as f64;
-            for i in 0..agents {
-                let u = centres[i * dim + k] - mean;
-                centres[i * dim + k] = minimiser[k] + heterogeneity * u;
+        let means: Vec<f64> = sums.iter().map(|sum| sum / agents as f64).collect();
+        for centre in centres.chunks_exact_mut(dim) {
+            for ((c, x), mean) in centre.iter_mut().zip(&minimiser).zip(&means) {
+                *c = x + heterogeneity * (*c - mean);
             }
         }
         let noise_per_coordinate = noise / libm::sqrt(dim as f64);
@@ -110,7 +115,16 @@ impl Problem for Quadratic {
             *g = h * (x - c); // ∇f_i(x) = h∘(x − c_i)
         }
         if self.noise_per_coordinate > 0.0 {
-            g.iter_mut().for_each(|g| *g += self.noise_per_coordinate * draws.normal());
+            widest(
+                #[inline(always)]
+                || {
+                    for g in g.chunks_mut(8) {
+                        let mut ξ = [0.0; 8];
+                        draws.normals(&mut ξ[..g.len()]);
+                        g.iter_mut().zip(ξ).for_each(|(g, ξ)| *g += self.noise_per_coordinate * ξ);
+                    }
+                },
+            );
         }
     }
 

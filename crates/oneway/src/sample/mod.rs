@@ -4,6 +4,10 @@
 //! machine can make any draw again. The generator is Philox4x32-10 (Salmon et al. 2011), keyed by the seed, with the
 //! rest as its counter.
 
+mod normal;
+
+use std::array;
+
 use rand_philox::philox4x32_10;
 
 /// What a draw is for; different purposes never share a stream.
@@ -59,11 +63,12 @@ impl Draws {
         self
     }
 
-    /// The same stream with its first words made already: where there is other work to do meanwhile, they cost little.
+    /// Makes the next words already, if none are left: where there is other work to do meanwhile, they cost little.
     #[inline(always)]
-    pub(crate) fn ahead(mut self) -> Self {
-        self.refill();
-        self
+    pub fn prepare(&mut self) {
+        if self.left == 0 {
+            self.refill();
+        }
     }
 
     #[inline(always)]
@@ -76,9 +81,7 @@ impl Draws {
     /// The next 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
-        if self.left == 0 {
-            self.refill();
-        }
+        self.prepare();
         self.left -= 1;
         let [low, high] = if self.left == 1 { [0, 1] } else { [2, 3] };
         u64::from(self.words[low]) | u64::from(self.words[high]) << 32
@@ -100,10 +103,24 @@ impl Draws {
         if let Some(spare) = self.spare_normal.take() {
             return spare;
         }
-        let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
-        let (sin, cos) = libm::sincos(std::f64::consts::TAU * self.unit());
-        self.spare_normal = Some(radius * sin);
-        radius * cos
+        let [[cos], [sin]] = normal::pairs([self.unit()], [self.unit()]);
+        self.spare_normal = Some(sin);
+        cos
+    }
+
+    /// So many standard normals: those that as many calls of [`normal`](Self::normal) give, made side by side.
+    #[inline(always)]
+    pub fn normals(&mut self, out: &mut [f64]) {
+        let aligned = if self.spare_normal.is_some() { out.len().min(1) } else { 0 };
+        let (first, rest) = out.split_at_mut(aligned);
+        first.fill_with(|| self.normal());
+        let (blocks, last) = rest.as_chunks_mut::<8>();
+        for block in blocks {
+            let units: [[f64; 2]; 4] = array::from_fn(|_| [self.unit(), self.unit()]);
+            let [cos, sin] = normal::pairs(units.map(|u| u[0]), units.map(|u| u[1]));
+            *block = array::from_fn(|i| if i % 2 == 0 { cos[i / 2] } else { sin[i / 2] });
+        }
+        last.fill_with(|| self.normal());
     }
 
     /// Gamma with the given shape > 0 and scale 1, by Marsaglia and Tsang (2000), as a logarithm: shapes far below one
@@ -194,6 +211,19 @@ mod tests {
         // χ² with 6 degrees of freedom: 22.5 is the 0.999 quantile
         let chi2: f64 = counts.iter().map(|&c| (f64::from(c) - 10_000.0).powi(2) / 10_000.0).sum();
         assert!(chi2 < 22.5, "χ² = {chi2}");
+    }
+
+    #[test]
+    fn normals_side_by_side_are_normals_one_by_one() {
+        for count in 0..40 {
+            let [mut one, mut many] = [(); 2].map(|()| Draws::new(7, Purpose::Gradient, 1, count));
+            let expected: Vec<f64> = (0..2 * count).map(|_| one.normal()).collect();
+            let mut found = vec![0.0; 2 * count as usize];
+            let (left, right) = found.split_at_mut(count as usize);
+            many.normals(left);
+            many.normals(right);
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]

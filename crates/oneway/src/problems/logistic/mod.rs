@@ -201,8 +201,9 @@ impl Problem for Logistic {
     }
 
     #[inline]
-    fn foresee(&self, agent: usize, draws: &Draws) {
+    fn foresee(&self, agent: usize, draws: &mut Draws) {
         if matches!(self.batch, Batch::Sampled(_)) {
+            draws.prepare();
             let r = agent * self.rows_per_agent + draws.clone().below(self.rows_per_agent);
             prefetch(&self.labels[r]);
             self.rows.prefetch(r);
