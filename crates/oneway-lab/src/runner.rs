@@ -73,7 +73,7 @@ impl Runner {
         let jobs: Vec<&'c Cell<'a>> =
             cells.iter().filter(|cell| std::ptr::eq(first_with_key[&*cell.key], *cell)).collect();
         let progress = Progress::new(jobs.iter().map(|cell| cell.entry.run.iterations).sum());
-        let run = |&cell: &&'c Cell<'a>| {
+        let run = |&cell: &&'c Cell<'a>, alone: bool| {
             let kept = if fresh { None } else { store.get(&cell.key) };
             let result = match kept {
                 Some(kept) => {
@@ -82,7 +82,7 @@ impl Runner {
                 }
                 None if self.is_interrupted() => return Ok(None),
                 None => {
-                    let result = self.compute(cell, progress.cell(cell))?;
+                    let result = self.compute(cell, alone, progress.cell(cell))?;
                     if result.end.status != CellStatus::Stopped {
                         store.put(&cell.key, &result)?;
                     }
@@ -91,16 +91,17 @@ impl Runner {
             };
             Ok(Some((cell.key.as_str(), result)))
         };
-        let large = |cell: &&Cell<'a>| {
+        let few = jobs.len() < self.pool.current_num_threads();
+        let alone = |cell: &&Cell<'a>| {
             let problem = &cell.entry.problem.problem;
-            worth_threads(problem.agents(), problem.dim())
+            few || worth_threads(problem.agents(), problem.dim())
         };
-        // large cells in turn, each on all threads; small ones side by side, each on one
-        let (large, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
-            jobs.iter().partition(|cell| large(cell));
+        // large cells in turn, each on all threads, and so a few of any size; small ones side by side, each on one
+        let (alone, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
+            jobs.iter().partition(|cell| alone(cell));
         let results: Result<Vec<_>> = self.pool.install(|| {
-            let mut results = large.iter().map(run).collect::<Result<Vec<_>>>()?;
-            results.extend(small.par_iter().map(run).collect::<Result<Vec<_>>>()?);
+            let mut results = alone.iter().map(|cell| run(cell, true)).collect::<Result<Vec<_>>>()?;
+            results.extend(small.par_iter().map(|cell| run(cell, false)).collect::<Result<Vec<_>>>()?);
             Ok(results)
         });
         let results: HashMap<&str, CellResult> = results?.into_iter().flatten().collect();
@@ -111,9 +112,11 @@ impl Runner {
         Ok(ran.collect())
     }
 
-    fn compute(&self, cell: &Cell<'_>, bar: CellBar) -> Result<CellResult> {
+    /// Runs one cell: `alone`, with all threads for itself, or beside others.
+    fn compute(&self, cell: &Cell<'_>, alone: bool, bar: CellBar) -> Result<CellResult> {
         let run = cell.entry.run;
-        let mut watch = Watch { run, recorder: Recorder::default(), bar, interrupted: &self.interrupted };
+        let recorder = if alone { Recorder::on_all_threads() } else { Recorder::default() };
+        let mut watch = Watch { run, recorder, bar, interrupted: &self.interrupted };
         let mut simulator = Simulator::new(cell.setup())?;
         let outcome = simulator.run(run.iterations, look_every(run.record_every), &mut watch)?;
         let waited = Instant::now();

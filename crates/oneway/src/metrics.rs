@@ -46,9 +46,15 @@ pub fn measure(view: &View<'_>) -> Result<Measurement> {
 /// Measures several states of one run (or of runs of one method on one problem): passes over the data are shared, and the
 /// bits are those of [`measure`].
 pub fn measure_many(views: &[View<'_>]) -> Result<Vec<Measurement>> {
+    let threads = views.first().is_some_and(|view| worth_threads(view.agents(), view.problem.dim()));
+    measure_on(threads, views)
+}
+
+/// [`measure_many`], with the passes over the data on all threads or on this one.
+fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measurement>> {
     let means = views.iter().map(average).collect::<Result<Vec<_>>>()?;
-    let (losses, gradients) = objectives(views, |_| means.iter().map(Vec::as_slice).collect());
-    let momentum_errors = momentum_errors(views);
+    let (losses, gradients) = objectives(threads, views, |_| means.iter().map(Vec::as_slice).collect());
+    let momentum_errors = momentum_errors(threads, views);
     let accuracies = views.first().and_then(|view| {
         let points: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
         view.problem.test_accuracies(&points)
@@ -74,13 +80,14 @@ pub fn measure_many(views: &[View<'_>]) -> Result<Vec<Measurement>> {
 
 /// Σ_i f_i and Σ_i ∇f_i at each view's points, which may differ from agent to agent.
 fn objectives<'p>(
+    threads: bool,
     views: &[View<'_>],
     points: impl Fn(usize) -> Vec<&'p [f64]> + Sync,
 ) -> (Vec<f64>, Vec<Vec<f64>>) {
     let Some(first) = views.first() else { return (vec![], vec![]) };
     let (count, d) = (views.len(), first.problem.dim());
     // agents ascending within fixed blocks, then blocks ascending, as everywhere here
-    let parts = in_blocks(first, |agents| {
+    let parts = in_blocks(threads, first.agents(), |agents| {
         let (mut total, mut sums) = (vec![0.0; count], vec![0.0; count * d]);
         let (mut losses, mut gradients) = (vec![0.0; count], vec![0.0; count * d]);
         for i in agents {
@@ -99,11 +106,11 @@ fn objectives<'p>(
 }
 
 /// (1/n) Σ ‖m_i − ∇f_i(x_i)‖² of each view, for methods with momentum.
-fn momentum_errors(views: &[View<'_>]) -> Option<Vec<f64>> {
+fn momentum_errors(threads: bool, views: &[View<'_>]) -> Option<Vec<f64>> {
     let first = views.first()?;
     let momentum = first.method.roles().momentum?;
     let (count, d) = (views.len(), first.problem.dim());
-    let parts = in_blocks(first, |agents| {
+    let parts = in_blocks(threads, first.agents(), |agents| {
         let mut far = vec![0.0; count];
         let (mut losses, mut gradients) = (vec![0.0; count], vec![0.0; count * d]);
         for i in agents {
@@ -185,11 +192,10 @@ fn floats_sent(view: &View<'_>) -> Option<u64> {
 }
 
 /// What `work` makes of each of a fixed number of blocks of agents, in their order.
-fn in_blocks<T: Send>(view: &View<'_>, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    let (n, d) = (view.agents(), view.problem.dim());
+fn in_blocks<T: Send>(threads: bool, n: usize, work: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let blocks = n.min(BLOCKS);
     let one = |b: usize| work(b * n / blocks..(b + 1) * n / blocks);
-    match worth_threads(n, d) {
+    match threads {
         true => (0..blocks).into_par_iter().map(one).collect(),
         false => (0..blocks).map(one).collect(),
     }
@@ -198,8 +204,8 @@ fn in_blocks<T: Send>(view: &View<'_>, work: impl Fn(Range<usize>) -> T + Sync) 
 /// Σ_i of what `work` returns, and of what it adds to the vector it is handed: agents ascending within fixed blocks,
 /// then blocks ascending.
 fn over_agents(view: &View<'_>, work: impl Fn(usize, &mut [f64]) -> f64 + Sync) -> (f64, Vec<f64>) {
-    let d = view.problem.dim();
-    let parts = in_blocks(view, |agents| {
+    let (n, d) = (view.agents(), view.problem.dim());
+    let parts = in_blocks(worth_threads(n, d), n, |agents| {
         let mut vector = vec![0.0; d];
         let scalar: f64 = agents.map(|i| work(i, &mut vector)).sum();
         (scalar, vector)
@@ -241,9 +247,16 @@ pub struct Recorder {
     /// States that wait: their rounds and their rows.
     waiting: Vec<(u64, Vec<f64>)>,
     measured: Vec<Measurement>,
+    on_all_threads: bool,
 }
 
 impl Recorder {
+    /// A recorder that passes over the data on all threads of the current rayon pool, also for a run that is too small to
+    /// share its rounds among them: for runs that are alone. The bits are the same.
+    pub fn on_all_threads() -> Self {
+        Self { on_all_threads: true, ..Self::default() }
+    }
+
     /// Takes a state to be measured.
     pub fn record(&mut self, view: &View<'_>) -> Result<()> {
         /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
@@ -265,7 +278,8 @@ impl Recorder {
         let waiting = std::mem::take(&mut self.waiting);
         let views: Vec<View<'_>> =
             waiting.iter().map(|(k, states)| View { k: *k, states, ..*view }).collect();
-        self.measured.extend(measure_many(&views)?);
+        let threads = self.on_all_threads || worth_threads(view.agents(), view.problem.dim());
+        self.measured.extend(measure_on(threads, &views)?);
         Ok(())
     }
 }

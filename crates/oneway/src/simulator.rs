@@ -201,13 +201,17 @@ impl<'a> Simulator<'a> {
     pub fn run(&mut self, rounds: u64, every: u64, observer: &mut dyn Observer) -> Result<Outcome> {
         let every = every.max(1);
         let (mut stepping, mut observing) = (Duration::ZERO, Duration::ZERO);
+        let mut began = Instant::now();
+        let mut lap = || {
+            let now = Instant::now();
+            now - std::mem::replace(&mut began, now)
+        };
         let status = loop {
             if self.has_diverged() {
                 break Status::Diverged { round: self.k };
             }
-            let looked = Instant::now();
             let flow = observer.observe(&self.view())?;
-            observing += looked.elapsed();
+            observing += lap();
             if self.k >= rounds {
                 break Status::Completed;
             }
@@ -215,11 +219,10 @@ impl<'a> Simulator<'a> {
                 break Status::Stopped { round: self.k };
             }
             let next = (self.k - self.k % every).saturating_add(every).min(rounds);
-            let started = Instant::now();
             while self.k < next {
                 self.round();
             }
-            stepping += started.elapsed();
+            stepping += lap();
         };
         Ok(Outcome { status, stepping, observing })
     }

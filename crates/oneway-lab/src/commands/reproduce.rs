@@ -46,7 +46,16 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
     let store = CellStore::of(folder.path());
     let cells: Vec<Vec<Cell<'_>>> = plans.iter().map(|(_, plan)| plan.cells()).collect();
-    let ran = runner.run(&cells.concat(), &store, args.fresh)?;
+    let problem =
+        plans.first().and_then(|(_, plan)| plan.entries.first()).map(|entry| &entry.problem.problem);
+    let problem = problem.context("the embedded experiments run nothing")?;
+    // side by side, so that no thread waits for the last of the one before the other begins
+    let all = cells.concat();
+    let (ran, (optimum, studies)) = runner.install(|| {
+        let studies = || rayon::join(|| claims::optimum(&**problem), Studies::run);
+        rayon::join(|| runner.run(&all, &store, args.fresh), studies)
+    });
+    let ran = ran?;
     if runner.is_interrupted() {
         return Ok(interrupted());
     }
@@ -67,12 +76,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     if !args.sensitivity {
         remove_stale(&folder.path().join(SENSITIVITY))?;
     }
-    let problem =
-        plans.first().and_then(|(_, plan)| plan.entries.first()).map(|entry| &entry.problem.problem);
-    let problem = problem.context("the embedded experiments run nothing")?;
     let of =
         |name: &str| curves.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, curves)| curves);
-    let (optimum, studies) = runner.install(|| rayon::join(|| claims::optimum(&**problem), Studies::run));
     let experiments = Experiments {
         multi_sub_ring: of(MULTI_SUB_RING.0),
         exponential: of(EXPONENTIAL.0),

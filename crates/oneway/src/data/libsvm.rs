@@ -102,9 +102,18 @@ pub fn parse(mut reader: impl BufRead, path: &Path, features: Option<usize>) -> 
 ///
 /// Lines are written one by one: give a [`BufWriter`](io::BufWriter) for a file.
 pub fn write(dataset: &Dataset, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    // where all values are 1 a cell is one of a few texts
+    const FEW: usize = 1 << 16;
+    let binary = dataset.rows.is_binary() && dataset.features <= FEW;
+    let texts: Vec<String> =
+        (1..=if binary { dataset.features } else { 0 }).map(|index| format!("{index}:1 ")).collect();
     for (r, &label) in dataset.labels.iter().enumerate() {
         out.write_all(if label > 0.0 { b"+1 " } else { b"-1 " })?;
         for (column, value) in dataset.rows.row(r) {
+            if let Some(text) = texts.get(column as usize) {
+                out.write_all(text.as_bytes())?;
+                continue;
+            }
             let index = u64::from(column) + 1;
             // `{}` never uses an exponent: 1e300 would take 301 digits.
             match value.abs() {

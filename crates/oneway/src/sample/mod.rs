@@ -84,7 +84,7 @@ impl Draws {
         self.prepare();
         self.left -= 1;
         let [low, high] = if self.left == 1 { [0, 1] } else { [2, 3] };
-        u64::from(self.words[low]) | u64::from(self.words[high]) << 32
+        join(self.words[low], self.words[high])
     }
 
     /// A whole number, uniform on 0..`bound`, by Lemire's multiplication; its bias, bound/2⁶⁴, is below notice.
@@ -95,7 +95,7 @@ impl Draws {
 
     /// Uniform on the open interval (0, 1), at the centres of a grid of 2⁻⁵².
     pub fn unit(&mut self) -> f64 {
-        ((self.bits() >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+        unit(self.bits())
     }
 
     /// Standard normal, by Box and Muller; both of a pair are used.
@@ -116,11 +116,25 @@ impl Draws {
         first.fill_with(|| self.normal());
         let (blocks, last) = rest.as_chunks_mut::<8>();
         for block in blocks {
-            let units: [[f64; 2]; 4] = array::from_fn(|_| [self.unit(), self.unit()]);
+            let units = self.pairs_of_units();
             let [cos, sin] = normal::pairs(units.map(|u| u[0]), units.map(|u| u[1]));
             *block = array::from_fn(|i| if i % 2 == 0 { cos[i / 2] } else { sin[i / 2] });
         }
         last.fill_with(|| self.normal());
+    }
+
+    /// The next eight units, in pairs. Where a block of words begins, four blocks are made side by side.
+    #[inline(always)]
+    fn pairs_of_units(&mut self) -> [[f64; 2]; 4] {
+        if self.left > 0 {
+            return array::from_fn(|_| [self.unit(), self.unit()]);
+        }
+        let [first, rest @ ..] = self.counter;
+        let words: [[u32; 4]; 4] = array::from_fn(|b| {
+            philox4x32_10([first.wrapping_add(b as u32), rest[0], rest[1], rest[2]], self.key)
+        });
+        self.counter[0] = first.wrapping_add(4);
+        words.map(|words| [unit(join(words[0], words[1])), unit(join(words[2], words[3]))])
     }
 
     /// Gamma with the given shape > 0 and scale 1, by Marsaglia and Tsang (2000), as a logarithm: shapes far below one
@@ -157,6 +171,18 @@ impl Draws {
             items.swap(last, self.below(last + 1));
         }
     }
+}
+
+/// 64 bits from two words, the low one first.
+#[inline(always)]
+fn join(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// 64 bits as a number in (0, 1).
+#[inline(always)]
+fn unit(bits: u64) -> f64 {
+    ((bits >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
 }
 
 /// A seed of its own for `index` (a repetition, say), derived from `seed`.

@@ -190,9 +190,11 @@ impl<T: Index<usize, Output = [f64; P]> + ?Sized, const P: usize> Kernel for Cou
 
     #[inline(always)]
     fn run<E: Entries>(self, entries: E) -> [f64; P] {
-        self.labels.iter().enumerate().fold([0.0; P], |counts, (r, y)| {
+        let mut counts = [0.0; P];
+        for (r, y) in self.labels.iter().enumerate() {
             let products = products(entries, r, self.x);
-            array::from_fn(|p| counts[p] + if y * products[p] > 0.0 { 1.0 } else { 0.0 })
-        })
+            counts = array::from_fn(|p| counts[p] + if y * products[p] > 0.0 { 1.0 } else { 0.0 });
+        }
+        counts
     }
 }
