@@ -28,9 +28,10 @@ plot-scale:
 bench-eval:
     cargo bench -p oneway --bench evaluation
 
-# Instructions per round and per evaluation, counted by valgrind: repeatable on a noisy machine
-count:
-    scripts/count-instructions
+# `--check` compares them with benches/instructions.csv, as CI does; `--write` stores them there.
+# Instructions of the hot kernels, counted by valgrind: repeatable on a noisy machine
+count *arguments:
+    scripts/count-instructions {{arguments}}
 
 # oneway against a NumPy reference and other packages, on the same work: ratios, and whether curves agree
 bench-peers *arguments:
