@@ -174,15 +174,21 @@ impl Pen {
     fn series(&mut self, series: &Series, layout: &Layout, label: Option<&Label>, id: &str) {
         let paint = self.theme.paint(series.style.color);
         self.svg.element("g").set("class", "series").set("data-series", &*series.name).open();
-        self.svg.element("g").set("clip-path", format!("url(#{id}-clip)")).set("fill", "none").open();
+        let (bands, runs) = (bands(series, layout), runs(series, layout));
+        // only where it cuts something off: renderers draw what is clipped in a layer of its own
+        let plot = layout.plot;
+        let leaves =
+            |&(x, y): &(f64, f64)| x < plot.left || x > plot.right || y < plot.top || y > plot.bottom;
+        let clip = bands.iter().chain(&runs).flatten().any(leaves).then(|| format!("url(#{id}-clip)"));
+        self.svg.element("g").maybe("clip-path", clip.as_deref()).set("fill", "none").open();
         // Where many bands overlap they must not bury the lines, least of all in the reference's black.
         let opacity =
             if layout.crowded { 0.08 } else { 0.13 } * if series.style.color == INK { 0.6 } else { 1.0 };
-        for band in bands(series, layout) {
+        for band in bands {
             let element = self.svg.element("path").set("class", "band").set("d", path(&band) + "Z");
             element.set("fill", &*paint).set("fill-opacity", opacity).empty();
         }
-        for run in runs(series, layout) {
+        for run in runs {
             if let [(x, y)] = run[..] {
                 let dot = self.svg.element("circle").set("class", "line").set("cx", x).set("cy", y);
                 dot.set("r", 2.4).set("fill", &*paint).empty();

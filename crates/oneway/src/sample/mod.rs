@@ -5,6 +5,7 @@
 //! rest as its counter.
 
 mod normal;
+mod philox;
 
 use std::array;
 
@@ -84,7 +85,7 @@ impl Draws {
         self.prepare();
         self.left -= 1;
         let [low, high] = if self.left == 1 { [0, 1] } else { [2, 3] };
-        join(self.words[low], self.words[high])
+        u64::from(self.words[low]) | u64::from(self.words[high]) << 32
     }
 
     /// A whole number, uniform on 0..`bound`, by Lemire's multiplication; its bias, bound/2⁶⁴, is below notice.
@@ -129,12 +130,9 @@ impl Draws {
         if self.left > 0 {
             return array::from_fn(|_| [self.unit(), self.unit()]);
         }
-        let [first, rest @ ..] = self.counter;
-        let words: [[u32; 4]; 4] = array::from_fn(|b| {
-            philox4x32_10([first.wrapping_add(b as u32), rest[0], rest[1], rest[2]], self.key)
-        });
-        self.counter[0] = first.wrapping_add(4);
-        words.map(|words| [unit(join(words[0], words[1])), unit(join(words[2], words[3]))])
+        let [w0, w1, w2, w3] = philox::blocks::<4>(self.counter, self.key);
+        self.counter[0] = self.counter[0].wrapping_add(4);
+        array::from_fn(|p| [unit(w0[p] | w1[p] << 32), unit(w2[p] | w3[p] << 32)])
     }
 
     /// Gamma with the given shape > 0 and scale 1, by Marsaglia and Tsang (2000), as a logarithm: shapes far below one
@@ -173,16 +171,13 @@ impl Draws {
     }
 }
 
-/// 64 bits from two words, the low one first.
-#[inline(always)]
-fn join(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high) << 32
-}
-
 /// 64 bits as a number in (0, 1).
 #[inline(always)]
 fn unit(bits: u64) -> f64 {
-    ((bits >> 12) as f64 + 0.5) * (1.0 / (1u64 << 52) as f64)
+    // bits to a whole number below 2⁵², exactly: by way of a number in [2⁵², 2⁵³), which every machine can do in lanes
+    const TWO_52: f64 = (1u64 << 52) as f64;
+    let whole = f64::from_bits(TWO_52.to_bits() | bits >> 12) - TWO_52;
+    (whole + 0.5) * (1.0 / TWO_52)
 }
 
 /// A seed of its own for `index` (a repetition, say), derived from `seed`.
