@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::args::ReportArgs;
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
+use crate::experiment::problem::Problems;
 use crate::figure::data::chart_data;
 use crate::figure::gallery::{self, Art, Picture};
 use crate::figure::render::{self, Theme};
@@ -29,14 +30,14 @@ pub(crate) const ONE_STEP: &str = "one-step-";
 
 /// Runs the command.
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
-    let written = write(&args.dir, args.all)?;
+    let written = write(&args.dir, args.all, &mut Problems::default())?;
     writeln!(std::io::stdout(), "{}", written.display())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Draws all figures of a results folder, or of a folder of them, and writes `report.html`; returns
-/// where. Loss and gradient, or every quantity if `all`.
-pub(crate) fn write(dir: &Path, all: bool) -> Result<PathBuf> {
+/// where. Loss and gradient, or every quantity if `all`. `problems` saves building those that are known already.
+pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<PathBuf> {
     let parts = parts(dir)?;
     let folder = OutputFolder::prepare(dir)?;
     let figures = OutputFolder::prepare(&dir.join("figures"))?;
@@ -53,7 +54,7 @@ pub(crate) fn write(dir: &Path, all: bool) -> Result<PathBuf> {
             continue;
         }
         // curves alone make charts; the settings add notes and networks, but may name files that have moved
-        match part.pictures(all) {
+        match part.pictures(all, problems) {
             Ok(drawn) => pictures.extend(drawn),
             Err(error) => {
                 eprintln!("oneway: {}: no networks and no notes in its figures: {error:#}", part.name);
@@ -92,10 +93,10 @@ fn parts(dir: &Path) -> Result<Vec<Part>> {
 }
 
 impl Part {
-    fn pictures(&self, all: bool) -> Result<Vec<Picture>> {
+    fn pictures(&self, all: bool, problems: &mut Problems) -> Result<Vec<Picture>> {
         let experiment = Experiment::new(self.manifest.settings.clone(), Path::new(&self.manifest.folder))?;
         let mut pictures = gallery::charts(&self.curves, &experiment.variants, all);
-        pictures.extend(gallery::networks(&Plan::new(&experiment)?, &experiment.variants)?);
+        pictures.extend(gallery::networks(&Plan::sharing(&experiment, problems)?, &experiment.variants)?);
         Ok(pictures)
     }
 

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use rayon::prelude::*;
 
 use super::report::{self, CLAIMS, ONE_STEP, SENSITIVITY};
 use crate::args::ReproduceArgs;
 use crate::claims::{self, Experiments, OneStep, Studies};
 use crate::experiment::Experiment;
 use crate::experiment::plan::{Cell, Plan};
+use crate::experiment::problem::Problems;
 use crate::experiment::set;
 use crate::results::cells::CellStore;
 use crate::results::curves::Curve;
@@ -41,7 +41,8 @@ const GAP: [&str; 2] = ["STPP", "CSGDM"];
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let started = Instant::now();
     let runner = Runner::new(args.threads)?;
-    let plans = runner.install(|| plans(args))?;
+    let mut problems = Problems::default();
+    let plans = plans(args, &mut problems)?;
     let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
     let store = CellStore::of(folder.path());
@@ -93,7 +94,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
         return Ok(interrupted());
     }
     folder.write(CLAIMS, claims::to_json(&claims))?;
-    let page = runner.install(|| report::write(folder.path(), false))?;
+    let page = runner.install(|| report::write(folder.path(), false, &mut problems))?;
     if runner.is_interrupted() {
         return Ok(interrupted());
     }
@@ -113,7 +114,7 @@ fn interrupted() -> ExitCode {
 }
 
 /// All that is to run, and the names of the folders for its results.
-fn plans(args: &ReproduceArgs) -> Result<Vec<(String, Plan)>> {
+fn plans(args: &ReproduceArgs, problems: &mut Problems) -> Result<Vec<(String, Plan)>> {
     let quick: Vec<String> = if args.quick { QUICK.map(str::to_owned).to_vec() } else { vec![] };
     let mut wanted = vec![];
     for (name, text) in [MULTI_SUB_RING, EXPONENTIAL] {
@@ -131,11 +132,12 @@ fn plans(args: &ReproduceArgs) -> Result<Vec<(String, Plan)>> {
         wanted.push((STUDY.0.to_owned(), STUDY.1, vec![], None));
     }
     let plan = |(name, text, steps, methods): (String, &str, Vec<String>, Option<&[&str]>)| {
-        let plan = || Plan::new(&experiment(text, &[&*quick, &*steps].concat(), methods)?);
-        let planned = plan().with_context(|| format!("the embedded experiment {name}"))?;
+        let experiment = experiment(text, &[&*quick, &*steps].concat(), methods);
+        let planned = experiment.and_then(|experiment| Plan::sharing(&experiment, problems));
+        let planned = planned.with_context(|| format!("the embedded experiment {name}"))?;
         Ok((name, planned))
     };
-    wanted.into_par_iter().map(plan).collect()
+    wanted.into_iter().map(plan).collect()
 }
 
 /// An embedded experiment with changed settings, and with some of its methods only.

@@ -10,6 +10,7 @@ use super::report;
 use crate::args::RunArgs;
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
+use crate::experiment::problem::Problems;
 use crate::results::cells::{CellStatus, CellStore};
 use crate::results::folder::OutputFolder;
 use crate::results::{save, table};
@@ -17,7 +18,8 @@ use crate::runner::Runner;
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
-    let plan = Plan::new(&Experiment::read(&args.file, &args.overrides)?)
+    let mut problems = Problems::default();
+    let plan = Plan::sharing(&Experiment::read(&args.file, &args.overrides)?, &mut problems)
         .with_context(|| args.file.display().to_string())?;
     let runner = Runner::new(args.threads)?;
     let default_out = Path::new("out").join(args.file.file_stem().unwrap_or_default());
@@ -28,7 +30,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let ran = runner.run(&cells, &store, args.fresh)?;
     let mut written = save(&folder, &plan, cells.len(), &ran)?;
     if !args.no_report {
-        written.push(runner.install(|| report::write(folder.path(), false))?);
+        written.push(runner.install(|| report::write(folder.path(), false, &mut problems))?);
     }
     if runner.is_interrupted() {
         let complete = ran.iter().filter(|ran| ran.result.end.status != CellStatus::Stopped).count();

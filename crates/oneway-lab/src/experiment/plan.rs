@@ -15,7 +15,7 @@ use oneway::topology::Topology;
 
 use super::Experiment;
 use super::links::Links;
-use super::problem::BuiltProblem;
+use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, ShapeSpec, Spec, StepSpec, TopologySpec};
 use crate::results::sha256;
 
@@ -58,7 +58,13 @@ pub(crate) struct Cell<'a> {
 impl Plan {
     /// Resolves and checks an experiment; reads the files it names.
     pub(crate) fn new(experiment: &Experiment) -> Result<Self> {
-        let entries = experiment.variants.iter().map(entries_of).collect::<Result<Vec<_>>>()?;
+        Self::sharing(experiment, &mut Problems::default())
+    }
+
+    /// The same, with the problems that other plans have built already.
+    pub(crate) fn sharing(experiment: &Experiment, problems: &mut Problems) -> Result<Self> {
+        let entries = experiment.variants.iter().map(|spec| entries_of(spec, problems));
+        let entries = entries.collect::<Result<Vec<_>>>()?;
         Ok(Self {
             entries: entries.into_iter().flatten().collect(),
             settings: experiment.settings.clone(),
@@ -72,9 +78,9 @@ impl Plan {
     }
 }
 
-fn entries_of(spec: &Spec) -> Result<Vec<Entry>> {
+fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
     let run = spec.run;
-    let problem = Arc::new(BuiltProblem::new(&spec.problem, run.agents)?);
+    let problem = problems.get(&spec.problem, run.agents)?;
     let methods = spec.methods.iter().map(|method| {
         let built = build_method(method, run).and_then(|m| Ok((m, build_schedule(method.step, run)?)));
         built.with_context(|| format!("method \"{}\"", method.name))

@@ -1,6 +1,8 @@
 //! `[problem]`: what the user wrote, and the problem built from it, with a hash of all that it is made of.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use oneway::data::a9a::{self, FEATURES, Split};
@@ -159,9 +161,26 @@ pub(crate) struct BuiltProblem {
     pub(crate) sha256: String,
 }
 
+/// The problems that were built so far. Variants of an experiment mostly share theirs.
+#[derive(Debug, Default)]
+pub(crate) struct Problems(HashMap<String, Arc<BuiltProblem>>);
+
+impl Problems {
+    /// The problem for so many agents, built if it is the first to be asked for.
+    pub(crate) fn get(&mut self, spec: &ProblemSpec, agents: usize) -> Result<Arc<BuiltProblem>> {
+        let key = format!("{spec:?} {agents}");
+        if let Some(built) = self.0.get(&key) {
+            return Ok(Arc::clone(built));
+        }
+        let built = Arc::new(BuiltProblem::new(spec, agents)?);
+        self.0.insert(key, Arc::clone(&built));
+        Ok(built)
+    }
+}
+
 impl BuiltProblem {
     /// Builds the problem for so many agents; reads the files it names.
-    pub(crate) fn new(spec: &ProblemSpec, agents: usize) -> Result<Self> {
+    fn new(spec: &ProblemSpec, agents: usize) -> Result<Self> {
         match spec {
             ProblemSpec::Quadratic { shape, seed } => Ok(Self {
                 problem: Box::new(Quadratic::new(*shape, agents, *seed)?),
