@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use crate::Result;
 use crate::matrix::stride;
-use crate::method::Method;
+use crate::method::{Layout, Method};
 use crate::problem::Problem;
+use crate::row;
 use crate::topology::Topology;
 
 /// Looks at the state every so many rounds.
@@ -41,6 +42,9 @@ pub struct View<'a> {
     pub topology: &'a Topology,
     /// All state rows, one agent after another, as the engine keeps them; see [`state`](Self::state).
     pub(crate) states: &'a [f64],
+    /// The method's layout and the problem's dimension, asked for once.
+    pub(crate) layout: Layout,
+    pub(crate) d: usize,
 }
 
 impl<'a> View<'a> {
@@ -51,23 +55,22 @@ impl<'a> View<'a> {
 
     /// The state row of agent i.
     pub fn state(&self, i: usize) -> &'a [f64] {
-        let width = self.method.layout().state.len(self.problem.dim());
+        let width = self.layout.state.len(self.d);
         &self.states[i * stride(width)..][..width]
     }
 
     /// Agent i's estimate of the minimiser.
     pub fn estimate(&self, i: usize) -> &'a [f64] {
-        self.method.estimate(self.state(i), self.problem.dim())
+        self.method.estimate(self.state(i), self.d)
     }
 
     /// Vector number `index` of agent i's state.
     pub fn vector(&self, i: usize, index: usize) -> &'a [f64] {
-        crate::row::vector(self.state(i), index, self.problem.dim())
+        row::vector(self.state(i), index, self.d)
     }
 
     /// Scalar number `index` of agent i's state.
     pub fn scalar(&self, i: usize, index: usize) -> f64 {
-        let vectors = self.method.layout().state.vectors;
-        self.state(i)[vectors * self.problem.dim() + index]
+        self.state(i)[self.layout.state.vectors * self.d + index]
     }
 }

@@ -241,6 +241,8 @@ impl<'a> Simulator<'a> {
             problem: self.setup.problem,
             topology: self.setup.topology,
             states: self.states.rows(),
+            layout: self.layout,
+            d: self.d,
         }
     }
 

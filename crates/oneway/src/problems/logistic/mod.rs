@@ -5,6 +5,8 @@
 mod kernels;
 mod link;
 
+use std::array;
+
 use crate::data::{Dataset, SparseRows};
 use crate::partition::Partition;
 use crate::problem::Problem;
@@ -106,44 +108,40 @@ impl Logistic {
         Ok(self)
     }
 
-    /// Sets `gradients`, one after another, to Σ_r ∇ln(1 + exp(−z_r)) over all rows of an agent at up to P points; returns
-    /// Σ_r ln(1 + exp(−z_r)) at each.
+    /// f_i at up to P points, with ∇f_i in `gradients`, one after another.
     #[inline(always)]
-    fn sums<const P: usize>(&self, agent: usize, points: &[&[f64]], gradients: &mut [f64]) -> [f64; P] {
+    fn exact_at<const P: usize>(&self, agent: usize, points: &[&[f64]], gradients: &mut [f64]) -> [f64; P] {
         let rows = agent * self.rows_per_agent..(agent + 1) * self.rows_per_agent;
-        let labels = &self.labels[..];
-        let gradients = gradients.chunks_exact_mut(self.features);
-        if self.features > TABLE {
-            let [mut x, mut g] = [(); 2].map(|()| vec![[0.0; P]; self.features]);
+        let (d, labels) = (self.features, &self.labels[..]);
+        if d > TABLE {
+            let [mut x, mut g] = [(); 2].map(|()| vec![[0.0; P]; d]);
             side_by_side(points, &mut x);
-            let (x, g) = (&x[..], &mut g[..]);
-            let sums = self.rows.with(AddGradients { labels, rows, x, g });
-            one_by_one(g, gradients);
-            return sums;
+            let sums = self.rows.with(AddGradients { labels, rows, x: &x[..], g: &mut g[..] });
+            return self.finish(sums, &x, &mut g, gradients);
         }
         let (mut x, mut g) = (Aligned([[0.0; P]; TABLE]), Aligned([[0.0; P]; TABLE]));
         side_by_side(points, &mut x.0);
         let sums = self.rows.with(AddGradients { labels, rows, x: &x.0, g: &mut g.0 });
-        one_by_one(&g.0, gradients);
-        sums
+        self.finish(sums, &x.0[..d], &mut g.0[..d], gradients)
     }
 
-    /// f_i and ∇f_i at up to P points.
+    /// From sums over an agent's rows to f_i and ∇f_i: divides by the rows and adds the regulariser.
     #[inline(always)]
-    fn exact_at<const P: usize>(
+    fn finish<const P: usize>(
         &self,
-        agent: usize,
-        points: &[&[f64]],
-        losses: &mut [f64],
+        losses: [f64; P],
+        x: &[[f64; P]],
+        g: &mut [[f64; P]],
         gradients: &mut [f64],
-    ) {
-        let m = self.rows_per_agent;
-        let sums = self.sums::<P>(agent, points, gradients);
-        let gradients = gradients.chunks_exact_mut(self.features);
-        for (((x, g), loss), sum) in points.iter().zip(gradients).zip(losses).zip(sums) {
-            self.finish_gradient(x, m, g);
-            *loss = sum / m as f64 + self.regulariser(x);
+    ) -> [f64; P] {
+        self.finish_gradient(x.as_flattened(), self.rows_per_agent, g.as_flattened_mut());
+        one_by_one(g, gradients.chunks_exact_mut(self.features));
+        let mut regulariser = [0.0; P];
+        for x in x {
+            // Σ_k αx_k²/(1 + x_k²)
+            regulariser = array::from_fn(|p| regulariser[p] + self.α * (x[p] * x[p]) / (1.0 + x[p] * x[p]));
         }
+        array::from_fn(|p| losses[p] / self.rows_per_agent as f64 + regulariser[p])
     }
 
     /// The shares of test rows that up to P points classify rightly.
@@ -185,10 +183,6 @@ impl Logistic {
         let c = self.rows.with(Slope { labels: &self.labels, r, x });
         self.rows.with(AddRow { r, c, g });
     }
-
-    fn regulariser(&self, x: &[f64]) -> f64 {
-        x.iter().map(|x| self.α * (x * x) / (1.0 + x * x)).sum()
-    }
 }
 
 impl Problem for Logistic {
@@ -224,32 +218,32 @@ impl Problem for Logistic {
                     self.finish_gradient(x, size, g);
                 }
                 Batch::Full => {
-                    self.sums::<1>(agent, &[x], g);
-                    self.finish_gradient(x, m, g);
+                    self.exact_at::<1>(agent, &[x], g);
                 }
             },
         );
     }
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
-        let mut loss = [0.0];
-        widest(
+        let [loss] = widest(
             #[inline(always)]
-            || self.exact_at::<1>(agent, &[x], &mut loss, g),
+            || self.exact_at(agent, &[x], g),
         );
-        loss[0]
+        loss
     }
 
     fn exact_many(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
         let groups = points.chunks(POINTS).zip(losses.chunks_mut(POINTS));
         for ((points, losses), gradients) in groups.zip(gradients.chunks_mut(POINTS * self.features)) {
-            widest(
+            if let ([x], [loss]) = (points, &mut *losses) {
+                *loss = self.exact(agent, x, gradients);
+                continue;
+            }
+            let found: [f64; POINTS] = widest(
                 #[inline(always)]
-                || match points.len() {
-                    1 => self.exact_at::<1>(agent, points, losses, gradients),
-                    _ => self.exact_at::<POINTS>(agent, points, losses, gradients),
-                },
+                || self.exact_at(agent, points, gradients),
             );
+            losses.iter_mut().zip(found).for_each(|(loss, found)| *loss = found);
         }
     }
 
