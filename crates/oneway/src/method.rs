@@ -13,6 +13,9 @@ use crate::sample::{Draws, Purpose};
 use crate::topology::Pair;
 use crate::vectors::widest;
 
+/// Rows that are far away are asked for so many agents before they are mixed.
+const AHEAD: usize = 2;
+
 /// One agent's side of one decentralised method. Holds hyper-parameters only; the engine owns the state.
 pub trait Method: Send + Sync + Debug {
     /// How wide the state row and the two message rows are.
@@ -64,6 +67,10 @@ pub trait Method: Send + Sync + Debug {
                 let (pushed, gradient) = rest.split_at_mut(stride(push_width));
                 let Pair { pull, push } = mail.pair;
                 for (i, (agent, state)) in block.states().enumerate() {
+                    if mail.far {
+                        pull.prefetch(agent + AHEAD, mail.pulls, pulled.len());
+                        push.prefetch(agent + AHEAD, mail.pushes, pushed.len());
+                    }
                     // state k + 1 takes the samples ξ_{k+1}
                     let mut local = Local::new(problem, seed, agent, at.k + 1, at.phase, &mut gradient[..d]);
                     if i == 0 || !pull.has_one_row() {
@@ -214,4 +221,6 @@ pub struct Mail<'a> {
     pub pulls: &'a [f64],
     /// What every agent sends on the push graph, a row each.
     pub pushes: &'a [f64],
+    /// Whether there are so many messages that a row to be mixed is probably not in a near cache.
+    pub far: bool,
 }

@@ -4,8 +4,11 @@
 //! receiver, senders ascending, self in its place, because that is the order in which the bit contract adds.
 
 use std::array;
+use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::matrix::LINE;
+use crate::vectors::prefetch;
 use crate::{Error, Result};
 
 /// How far a row or column may be from summing to one. Sums of n weights 1/n stay well within it.
@@ -36,9 +39,58 @@ pub struct Link {
 pub struct Mixing {
     agents: usize,
     /// `offsets[i]..offsets[i + 1]` are the entries of receiver i; of every receiver, if there is one row only.
-    offsets: Vec<usize>,
+    offsets: Vec<u32>,
     senders: Vec<u32>,
-    weights: Vec<f64>,
+    weights: Weights,
+}
+
+/// The weights of all entries.
+#[derive(Debug, Clone, PartialEq)]
+enum Weights {
+    /// One by one.
+    Each(Vec<f64>),
+    /// A byte for each, and what the bytes mean: large matrices mostly have few different weights, such as 1/(1 + degree),
+    /// and memory is what large networks are short of.
+    Few { codes: Vec<u8>, values: Vec<f64> },
+}
+
+impl Weights {
+    /// Keeps weights as it suits them best.
+    fn new(each: Vec<f64>) -> Self {
+        /// Below so many, nothing is gained.
+        const MANY: usize = 1 << 16;
+        if each.len() < MANY {
+            return Weights::Each(each);
+        }
+        let mut known: HashMap<u64, u8> = HashMap::new();
+        let (mut codes, mut values) = (Vec::with_capacity(each.len()), vec![]);
+        let mut last = (0, 0); // mostly the next weight is the same
+        for weight in &each {
+            let bits = weight.to_bits();
+            if bits != last.0 || codes.is_empty() {
+                let code = match (known.get(&bits), u8::try_from(values.len())) {
+                    (Some(&code), _) => code,
+                    (None, Ok(new)) => {
+                        known.insert(bits, new);
+                        values.push(*weight);
+                        new
+                    }
+                    (None, Err(_)) => return Weights::Each(each),
+                };
+                last = (bits, code);
+            }
+            codes.push(last.1);
+        }
+        Weights::Few { codes, values }
+    }
+
+    #[inline(always)]
+    fn at(&self, entry: usize) -> f64 {
+        match self {
+            Weights::Each(each) => each[entry],
+            Weights::Few { codes, values } => values[usize::from(codes[entry])],
+        }
+    }
 }
 
 impl Mixing {
@@ -75,31 +127,24 @@ impl Mixing {
             same
         });
 
-        let mut offsets = vec![0; agents + 1];
-        for link in &links {
-            offsets[link.to + 1] += 1;
-        }
-        for i in 0..agents {
-            offsets[i + 1] += offsets[i];
-        }
-        let mixing = Self {
-            agents,
-            offsets,
-            senders: links.iter().map(|link| link.from as u32).collect(),
-            weights: links.iter().map(|link| link.weight).collect(),
-        };
-        mixing.check(stochastic)?;
-        Ok(mixing)
+        let mut links = links.into_iter().peekable();
+        Self::from_rows(agents, links.len(), stochastic, |to| {
+            let row = std::iter::from_fn(|| links.next_if(|link| link.to == to));
+            row.map(|link| (link.from as u32, link.weight)).collect::<Vec<_>>()
+        })
     }
 
     /// Builds and checks a matrix from its rows, each as (sender, weight) pairs with senders ascending and less than
     /// `agents` < 2³². O(n + m), and nothing is kept twice.
-    pub(crate) fn from_rows<R: Iterator<Item = (u32, f64)>>(
+    pub(crate) fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
         agents: usize,
         entries: usize,
         stochastic: Stochastic,
-        row: impl Fn(usize) -> R,
+        mut row: impl FnMut(usize) -> R,
     ) -> Result<Self> {
+        if u32::try_from(entries).is_err() {
+            return Err(Error::parameter("graph", "links", entries, "there can be no more than 2³² − 1"));
+        }
         let mut offsets = Vec::with_capacity(agents + 1);
         offsets.push(0);
         let (mut senders, mut weights) = (Vec::with_capacity(entries), Vec::with_capacity(entries));
@@ -111,10 +156,10 @@ impl Mixing {
                 senders.push(from);
                 weights.push(weight);
             }
-            debug_assert!(senders[offsets[to]..].is_sorted_by(|a, b| a < b));
-            offsets.push(senders.len());
+            debug_assert!(senders[offsets[to] as usize..].is_sorted_by(|a, b| a < b));
+            offsets.push(senders.len() as u32);
         }
-        let mixing = Self { agents, offsets, senders, weights };
+        let mixing = Self { agents, offsets, senders, weights: Weights::new(weights) };
         mixing.check(stochastic)?;
         Ok(mixing)
     }
@@ -123,9 +168,9 @@ impl Mixing {
     pub fn complete(agents: usize) -> Self {
         Self {
             agents,
-            offsets: vec![0, agents],
+            offsets: vec![0, agents as u32],
             senders: (0..agents as u32).collect(),
-            weights: vec![1.0 / agents as f64; agents],
+            weights: Weights::new(vec![1.0 / agents as f64; agents]),
         }
     }
 
@@ -162,26 +207,33 @@ impl Mixing {
         self.iter().filter(|link| link.from != link.to).count()
     }
 
-    /// Whom agent `i` < n hears, ascending, and the weight of each: row i of the matrix.
-    #[inline]
-    pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
+    /// Where agent i's entries are.
+    #[inline(always)]
+    fn entries_of(&self, i: usize) -> Range<usize> {
         let i = if self.has_one_row() { 0 } else { i };
-        let range = self.offsets[i]..self.offsets[i + 1];
-        (&self.senders[range.clone()], &self.weights[range])
+        self.offsets[i] as usize..self.offsets[i + 1] as usize
+    }
+
+    /// Whom agent `i` < n hears, ascending.
+    #[inline]
+    pub fn senders(&self, i: usize) -> &[u32] {
+        &self.senders[self.entries_of(i)]
+    }
+
+    /// Whom agent `i` < n hears, ascending, and the weight of each: row i of the matrix.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        self.entries_of(i).map(|entry| (self.senders[entry] as usize, self.weights.at(entry)))
     }
 
     /// All links, by receiver and then sender, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Link> + '_ {
-        (0..self.agents()).flat_map(move |to| {
-            let (senders, weights) = self.row(to);
-            senders.iter().zip(weights).map(move |(&from, &weight)| Link { from: from as usize, to, weight })
-        })
+        (0..self.agents()).flat_map(|to| self.row(to).map(move |(from, weight)| Link { from, to, weight }))
     }
 
     /// Sums of the rows.
     pub fn row_sums(&self) -> Vec<f64> {
-        let rows = self.offsets.windows(2).map(|range| self.weights[range[0]..range[1]].iter().sum());
-        let mut sums: Vec<f64> = rows.collect();
+        let rows = if self.has_one_row() { 1 } else { self.agents };
+        let mut sums: Vec<f64> = (0..rows).map(|i| self.row(i).map(|(_, weight)| weight).sum()).collect();
         sums.resize(self.agents, sums.first().copied().unwrap_or_default());
         sums
     }
@@ -189,11 +241,11 @@ impl Mixing {
     /// Sums of the columns.
     pub fn column_sums(&self) -> Vec<f64> {
         if self.has_one_row() {
-            return self.weights.iter().map(|weight| weight * self.agents as f64).collect();
+            return self.row(0).map(|(_, weight)| weight * self.agents as f64).collect();
         }
         let mut sums = vec![0.0; self.agents()];
-        for (&from, weight) in self.senders.iter().zip(&self.weights) {
-            sums[from as usize] += weight;
+        for (entry, &from) in self.senders.iter().enumerate() {
+            sums[from as usize] += self.weights.at(entry);
         }
         sums
     }
@@ -204,42 +256,75 @@ impl Mixing {
     /// Each coordinate is its own sum, so working in blocks of coordinates changes no bit.
     #[inline(always)]
     pub fn mix_row(&self, i: usize, rows: &[f64], out: &mut [f64]) {
-        match out.len() {
-            0 => {}
-            64.. => self.mix_in_blocks::<LINE, 8>(i, rows, out),
-            32.. => self.mix_in_blocks::<LINE, 4>(i, rows, out),
-            16.. => self.mix_in_blocks::<LINE, 2>(i, rows, out),
-            8.. => self.mix_in_blocks::<LINE, 1>(i, rows, out),
-            _ => self.mix_in_blocks::<1, 1>(i, rows, out),
+        let entries = self.entries_of(i);
+        let senders = &self.senders[entries.clone()];
+        match &self.weights {
+            Weights::Each(each) => mix(senders, each[entries].iter().copied(), rows, out),
+            Weights::Few { codes, values } => {
+                mix(senders, codes[entries].iter().map(|&code| values[usize::from(code)]), rows, out);
+            }
         }
     }
 
-    /// Sums V vectors of L coordinates at a time, in registers. The last block is moved back to end with the row: the
-    /// coordinates it shares with the one before are computed twice, to the same bits.
+    /// Asks for the rows that agent i, if there is such an agent, will mix soon, where they are far away in memory.
     #[inline(always)]
-    fn mix_in_blocks<const L: usize, const V: usize>(&self, i: usize, rows: &[f64], out: &mut [f64]) {
-        let (width, (senders, weights)) = (out.len(), self.row(i));
-        let Some(((&first, others), (&first_weight, weights))) =
-            senders.split_first().zip(weights.split_first())
-        else {
+    pub(crate) fn prefetch(&self, i: usize, rows: &[f64], width: usize) {
+        if i >= self.agents || self.has_one_row() {
+            return;
+        }
+        for &sender in self.senders(i) {
+            // its first lines, and the one it ends in; a machine that sees a longer row being read goes on by itself
+            let row = &rows[sender as usize * width..][..width.min(2 * LINE)];
+            row.chunks(LINE).for_each(|line| prefetch(&line[0]));
+            if let Some(last) = row.last() {
+                prefetch(last);
+            }
+        }
+    }
+}
+
+/// Σ_j weight_j·row_j, where row j starts at `j * out.len()`, as [`Mixing::mix_row`] says.
+#[inline(always)]
+fn mix(senders: &[u32], weights: impl Iterator<Item = f64> + Clone, rows: &[f64], out: &mut [f64]) {
+    match out.len() {
+        0 => {}
+        64.. => mix_in_blocks::<LINE, 8>(senders, weights, rows, out),
+        32.. => mix_in_blocks::<LINE, 4>(senders, weights, rows, out),
+        16.. => mix_in_blocks::<LINE, 2>(senders, weights, rows, out),
+        8.. => mix_in_blocks::<LINE, 1>(senders, weights, rows, out),
+        _ => mix_in_blocks::<1, 1>(senders, weights, rows, out),
+    }
+}
+
+/// Sums V vectors of L coordinates at a time, in registers. The last block is moved back to end with the row: the
+/// coordinates it shares with the one before are computed twice, to the same bits.
+#[inline(always)]
+fn mix_in_blocks<const L: usize, const V: usize>(
+    senders: &[u32],
+    weights: impl Iterator<Item = f64> + Clone,
+    rows: &[f64],
+    out: &mut [f64],
+) {
+    let width = out.len();
+    let mut start = 0;
+    while start < width {
+        start = start.min(width - L * V);
+        let part = |sender: u32| -> &[[f64; L]; V] {
+            let from = sender as usize * width + start;
+            rows[from..from + L * V].as_chunks().0.first_chunk().unwrap_or(&[[0.0; L]; V])
+        };
+        let mut entries = senders.iter().zip(weights.clone());
+        let Some((&first, first_weight)) = entries.next() else {
             return out.fill(0.0); // a push row may hear no one, not even itself
         };
-        let mut start = 0;
-        while start < width {
-            start = start.min(width - L * V);
-            let part = |sender: u32| -> &[[f64; L]; V] {
-                let from = sender as usize * width + start;
-                rows[from..from + L * V].as_chunks().0.first_chunk().unwrap_or(&[[0.0; L]; V])
-            };
-            // arrays made whole, not filled in place: so they stay in registers
-            let row = part(first);
-            let mut sum: [[f64; L]; V] = array::from_fn(|v| array::from_fn(|l| first_weight * row[v][l]));
-            for (&sender, &weight) in others.iter().zip(weights) {
-                let row = part(sender);
-                sum = array::from_fn(|v| array::from_fn(|l| sum[v][l] + weight * row[v][l]));
-            }
-            out[start..start + L * V].copy_from_slice(sum.as_flattened());
-            start += L * V;
+        // arrays made whole, not filled in place: so they stay in registers
+        let row = part(first);
+        let mut sum: [[f64; L]; V] = array::from_fn(|v| array::from_fn(|l| first_weight * row[v][l]));
+        for (&sender, weight) in entries {
+            let row = part(sender);
+            sum = array::from_fn(|v| array::from_fn(|l| sum[v][l] + weight * row[v][l]));
         }
+        out[start..start + L * V].copy_from_slice(sum.as_flattened());
+        start += L * V;
     }
 }

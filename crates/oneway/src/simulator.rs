@@ -19,6 +19,9 @@ use crate::{Error, Result};
 /// Below so many numbers in the models, handing rows to threads costs more than it brings.
 const PARALLEL_FROM: usize = 1 << 15;
 
+/// From so many numbers on, messages are too many for a core's own cache (half a megabyte).
+const FAR_FROM: usize = 1 << 16;
+
 /// Whether a run of n agents in dimension d is large enough to share its rows among threads. Smaller ones are better
 /// run side by side, each on one thread.
 pub fn worth_threads(n: usize, d: usize) -> bool {
@@ -184,7 +187,9 @@ impl<'a> Simulator<'a> {
         let Setup { method, problem, topology, seed, .. } = self.setup;
         let (layout, d, rows) = (self.layout, self.d, self.block);
         let lengths = [rows * stride(layout.state.len(d)), self.scratch_stride()];
-        let mail = Mail { pair: topology.at(at.k), pulls: self.pull.rows(), pushes: self.push.rows() };
+        let (pulls, pushes) = (self.pull.rows(), self.push.rows());
+        let mail =
+            Mail { pair: topology.at(at.k), pulls, pushes, far: pulls.len() + pushes.len() >= FAR_FROM };
         let buffers = [self.states.rows_mut(), self.scratch.rows_mut()];
         by_blocks(0, buffers, lengths, &|b, [states, scratch]| {
             let block = Block { first: b * rows, states, layout, d, problem, seed };

@@ -176,5 +176,5 @@ fn round(simulator: &mut Simulator<'_>) -> f64 {
 
 /// Whom every agent hears, one after another.
 fn senders(mixing: &Mixing) -> Vec<u32> {
-    (0..mixing.agents()).flat_map(|i| mixing.row(i).0).copied().collect()
+    (0..mixing.agents()).flat_map(|i| mixing.senders(i)).copied().collect()
 }

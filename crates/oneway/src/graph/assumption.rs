@@ -88,7 +88,7 @@ pub(crate) fn common_roots(pull: &Mixing, push: &Mixing, period: usize) -> Resul
 
 /// Who keeps a share of its own.
 fn self_weighted(mixing: &Mixing) -> Vec<bool> {
-    (0..mixing.agents()).map(|i| mixing.row(i).0.binary_search(&(i as u32)).is_ok()).collect()
+    (0..mixing.agents()).map(|i| mixing.senders(i).binary_search(&(i as u32)).is_ok()).collect()
 }
 
 /// Checks that the lengths of the cycles among `roots`, a strongly connected class, have no common divisor but `period`.

@@ -89,7 +89,7 @@ impl Digraph {
         }
         let mut hears = Lists::with_capacity(agents, mixing.entries());
         for to in 0..agents {
-            hears.push(mixing.row(to).0.iter().copied().filter(|&from| from as usize != to));
+            hears.push(mixing.senders(to).iter().copied().filter(|&from| from as usize != to));
         }
         Ok(Self { heard_by: hears.transposed(), hears })
     }

@@ -46,7 +46,7 @@ impl EdgeList {
     /// ```
     /// use oneway::{graph::file, mixing::Stochastic};
     /// let list = file::parse("0 0 1\n0 1 .5\n1 1 .5".as_bytes(), "links.txt".as_ref(), None).unwrap();
-    /// assert_eq!(list.to_mixing(Stochastic::Rows).unwrap().row(1), (&[0, 1][..], &[0.5, 0.5][..]));
+    /// assert_eq!(list.to_mixing(Stochastic::Rows).unwrap().row(1).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
     /// ```
     pub fn to_mixing(&self, stochastic: Stochastic) -> Result<Mixing> {
         check_agents("edge list", self.agents)?;
