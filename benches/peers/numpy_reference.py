@@ -161,6 +161,7 @@ def timings(data, times):
 
     work = {
         "off": {
+            "plain, sparse mixing": lambda: smtpp_plain(sparsely, data, rows(), ROUNDS),
             "plain, dense mixing": lambda: smtpp_plain(whole, data, rows(), ROUNDS),
             "in place, dense mixing": lambda: smtpp(whole, Sampled(data, rows()), ROUNDS),
             "in place, sparse mixing": lambda: smtpp(sparsely, Sampled(data, rows()), ROUNDS),

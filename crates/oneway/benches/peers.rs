@@ -57,26 +57,30 @@ impl Case {
     }
 }
 
-/// Prints seconds a round, of so many runs with metrics off and with metrics every 10; a run is 1000 rounds, batch 1.
+/// Prints seconds a round, of so many runs with metrics off, with metrics every 10 and with those on one thread; a run is
+/// 1000 rounds, batch 1. Rounds are always on one thread: with 20 agents there is nothing to share.
 fn time(case: &Case, times: u64) {
     let problem = problem(Batch::Sampled(1));
-    let (mut off, mut on) = (vec![], vec![]);
+    let (mut off, mut on, mut on_one) = (vec![], vec![], vec![]);
     for _ in 0..times {
         let mut simulator = case.simulator(&problem);
         off.push(seconds_a_round(|| {
             (0..ROUNDS).for_each(|_| simulator.round());
-            black_box(simulator.view().states);
+            black_box(simulator.view());
         }));
-        let simulator = case.simulator(&problem);
-        on.push(seconds_a_round(|| drop(black_box(measured(simulator, ROUNDS)))));
+        for (recorder, seconds) in [(Recorder::on_all_threads(), &mut on), (Recorder::default(), &mut on_one)]
+        {
+            let simulator = case.simulator(&problem);
+            seconds.push(seconds_a_round(|| drop(black_box(measured(simulator, recorder, ROUNDS)))));
+        }
     }
-    println!("{{\"off\": {}, \"on\": {}}}", list(&off), list(&on));
+    println!("{{\"off\": {}, \"on\": {}, \"on_one_thread\": {}}}", list(&off), list(&on), list(&on_one));
 }
 
 /// Prints the curves of one run of so many rounds, with full batches and with batch 1.
 fn curves(case: &Case, rounds: u64) {
     let of = |batch| {
-        let points = measured(case.simulator(&problem(batch)), rounds);
+        let points = measured(case.simulator(&problem(batch)), Recorder::default(), rounds);
         let column = |name, of: fn(&Measurement) -> f64| {
             let values: Vec<f64> = points.iter().map(of).collect();
             format!("\"{name}\": {}", list(&values))
@@ -97,8 +101,7 @@ fn curves(case: &Case, rounds: u64) {
 }
 
 /// Runs and records as the lab does: the real recorder, all metrics, test accuracy among them.
-fn measured(mut simulator: Simulator<'_>, rounds: u64) -> Vec<Measurement> {
-    let mut recorder = Recorder::default();
+fn measured(mut simulator: Simulator<'_>, mut recorder: Recorder, rounds: u64) -> Vec<Measurement> {
     let mut record = |view: &View<'_>| recorder.record(view).map(ControlFlow::Continue);
     simulator.run(rounds, RECORD_EVERY, &mut record).unwrap();
     recorder.finish(&simulator.view()).unwrap()

@@ -52,13 +52,14 @@ pub fn measure_many(views: &[View<'_>]) -> Result<Vec<Measurement>> {
 
 /// [`measure_many`], with the passes over the data on all threads or on this one.
 fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measurement>> {
+    let Some(first) = views.first() else { return Ok(vec![]) };
     let means = views.iter().map(average).collect::<Result<Vec<_>>>()?;
-    let (losses, gradients) = objectives(threads, views, |_| means.iter().map(Vec::as_slice).collect());
-    let momentum_errors = momentum_errors(threads, views);
-    let accuracies = views.first().and_then(|view| {
-        let points: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
-        view.problem.test_accuracies(&points)
-    });
+    let points: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
+    let accuracies = || first.problem.test_accuracies(&points);
+    let (accuracies, (losses, gradients, momentum_errors)) = match threads {
+        true => rayon::join(accuracies, || passes(true, views, &points)),
+        false => (accuracies(), passes(false, views, &points)),
+    };
     let mut measured = vec![];
     for (at, (view, mean)) in views.iter().zip(&means).enumerate() {
         let n = view.agents() as f64;
@@ -78,53 +79,41 @@ fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measurement>> {
     Ok(measured)
 }
 
-/// Σ_i f_i and Σ_i ∇f_i at each view's points, which may differ from agent to agent.
-fn objectives<'p>(
+/// Σ_i f_i and Σ_i ∇f_i at one point of each view, and (1/n) Σ ‖m_i − ∇f_i(x_i)‖² of each view for methods with momentum.
+/// An agent's data are passed over twice in a row then, while they are near.
+fn passes(
     threads: bool,
     views: &[View<'_>],
-    points: impl Fn(usize) -> Vec<&'p [f64]> + Sync,
-) -> (Vec<f64>, Vec<Vec<f64>>) {
-    let Some(first) = views.first() else { return (vec![], vec![]) };
-    let (count, d) = (views.len(), first.problem.dim());
+    points: &[&[f64]],
+) -> (Vec<f64>, Vec<Vec<f64>>, Option<Vec<f64>>) {
+    let (count, problem, first) = (views.len(), views[0].problem, &views[0]);
+    let (d, momentum) = (problem.dim(), first.method.roles().momentum);
+    let nothing = || [vec![0.0; count], vec![0.0; count * d], vec![0.0; count]];
     // agents ascending within fixed blocks, then blocks ascending, as everywhere here
     let parts = in_blocks(threads, first.agents(), |agents| {
-        let (mut total, mut sums) = (vec![0.0; count], vec![0.0; count * d]);
-        let (mut losses, mut gradients) = (vec![0.0; count], vec![0.0; count * d]);
+        let [mut losses, mut gradients, mut far] = nothing();
+        let [mut loss, mut gradient, _] = nothing();
         for i in agents {
-            first.problem.exact_many(i, &points(i), &mut losses, &mut gradients);
-            add(&mut total, 1.0, &losses);
-            add(&mut sums, 1.0, &gradients);
-        }
-        (total, sums)
-    });
-    let (mut total, mut sums) = (vec![0.0; count], vec![0.0; count * d]);
-    for (losses, gradients) in parts {
-        add(&mut total, 1.0, &losses);
-        add(&mut sums, 1.0, &gradients);
-    }
-    (total, sums.chunks_exact(d).map(<[f64]>::to_vec).collect())
-}
-
-/// (1/n) Σ ‖m_i − ∇f_i(x_i)‖² of each view, for methods with momentum.
-fn momentum_errors(threads: bool, views: &[View<'_>]) -> Option<Vec<f64>> {
-    let first = views.first()?;
-    let momentum = first.method.roles().momentum?;
-    let (count, d) = (views.len(), first.problem.dim());
-    let parts = in_blocks(threads, first.agents(), |agents| {
-        let mut far = vec![0.0; count];
-        let (mut losses, mut gradients) = (vec![0.0; count], vec![0.0; count * d]);
-        for i in agents {
-            let points: Vec<&[f64]> = views.iter().map(|view| view.estimate(i)).collect();
-            first.problem.exact_many(i, &points, &mut losses, &mut gradients);
-            for ((far, view), g) in far.iter_mut().zip(views).zip(gradients.chunks_exact(d)) {
-                *far += distance_sq(view.vector(i, momentum), g);
+            problem.exact_many(i, points, &mut loss, &mut gradient);
+            add(&mut losses, 1.0, &loss);
+            add(&mut gradients, 1.0, &gradient);
+            if let Some(momentum) = momentum {
+                let own: Vec<&[f64]> = views.iter().map(|view| view.estimate(i)).collect();
+                problem.exact_many(i, &own, &mut loss, &mut gradient);
+                for ((far, view), g) in far.iter_mut().zip(views).zip(gradient.chunks_exact(d)) {
+                    *far += distance_sq(view.vector(i, momentum), g);
+                }
             }
         }
-        far
+        [losses, gradients, far]
     });
-    let mut far = vec![0.0; count];
-    parts.iter().for_each(|part| add(&mut far, 1.0, part));
-    Some(far.iter().map(|far| far / first.agents() as f64).collect())
+    let mut total = nothing();
+    for part in &parts {
+        total.iter_mut().zip(part).for_each(|(total, part)| add(total, 1.0, part));
+    }
+    let [losses, gradients, far] = total;
+    let far = momentum.map(|_| far.iter().map(|far| far / first.agents() as f64).collect());
+    (losses, gradients.chunks_exact(d).map(<[f64]>::to_vec).collect(), far)
 }
 
 /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖², for methods that track.
