@@ -4,7 +4,7 @@
 //! then no index can be out of range and the compiler knows it.
 
 use std::array;
-use std::ops::{Index, IndexMut, Range};
+use std::ops::{Index, IndexMut};
 
 use super::link::Margin;
 use crate::data::rows::{Entries, Kernel};
@@ -36,30 +36,36 @@ fn products<E: Entries, const P: usize>(
 
 /// Adds Σ_r ∇ln(1 + exp(−z_r)), z_r = y_r a_rᵀx, to g, at P points side by side; returns Σ_r ln(1 + exp(−z_r)) at each.
 /// A point has the same bits alone and beside others.
-pub(super) struct AddGradients<'a, T: ?Sized> {
+pub(super) struct AddGradients<'a, I, T: ?Sized> {
     pub(super) labels: &'a [i8],
-    pub(super) rows: Range<usize>,
+    pub(super) rows: I,
     pub(super) x: &'a T,
     pub(super) g: &'a mut T,
 }
 
-impl<T, const P: usize> Kernel for AddGradients<'_, T>
+impl<I, T, const P: usize> Kernel for AddGradients<'_, I, T>
 where
+    I: Iterator<Item = usize>,
     T: IndexMut<usize, Output = [f64; P]> + ?Sized,
 {
     type Output = [f64; P];
 
     #[inline(always)]
-    fn run<E: Entries>(self, entries: E) -> [f64; P] {
+    fn run<E: Entries>(mut self, entries: E) -> [f64; P] {
         let mut losses = Losses::new();
         let Aligned([mut slopes, mut beyonds, mut factors]) = Aligned([[[0.0; P]; BLOCK]; 3]);
-        for start in self.rows.clone().step_by(BLOCK) {
-            let rows = start..self.rows.end.min(start + BLOCK);
-            let labels = &self.labels[rows.clone()];
+        let mut rows = [0; BLOCK];
+        loop {
+            let taken = rows.iter_mut().zip(&mut self.rows).map(|(row, r)| *row = r).count();
+            if taken == 0 {
+                return losses.sums();
+            }
+            let rows = &rows[..taken];
             let (slopes, beyonds, factors) =
-                (&mut slopes[..labels.len()], &mut beyonds[..labels.len()], &mut factors[..labels.len()]);
-            for ((z, &y), r) in slopes.iter_mut().zip(labels).zip(rows.clone()) {
-                *z = products(entries, r, self.x).map(|product| f64::from(y) * product); // z = y aᵀx
+                (&mut slopes[..taken], &mut beyonds[..taken], &mut factors[..taken]);
+            for (z, &r) in slopes.iter_mut().zip(rows) {
+                let y = f64::from(self.labels[r]);
+                *z = products(entries, r, self.x).map(|product| y * product); // z = y aᵀx
             }
             let all = slopes.as_flattened_mut().iter_mut();
             for ((z, beyond), factor) in all.zip(beyonds.as_flattened_mut()).zip(factors.as_flattened_mut()) {
@@ -67,15 +73,15 @@ where
                 [*z, *beyond, *factor] = [margin.slope(), margin.beyond(), margin.factor()];
             }
             losses.add(beyonds, factors);
-            for ((slope, &y), r) in slopes.iter().zip(labels).zip(rows) {
-                let c = slope.map(|slope| -f64::from(y) * slope); // ∇ln(1 + exp(−z)) = −y σ(−z) a
+            for (slope, &r) in slopes.iter().zip(rows) {
+                let y = f64::from(self.labels[r]);
+                let c = slope.map(|slope| -y * slope); // ∇ln(1 + exp(−z)) = −y σ(−z) a
                 for (column, value) in entries.row(r) {
                     let g = &mut self.g[column];
                     *g = array::from_fn(|p| g[p] + c[p] * value);
                 }
             }
         }
-        losses.sums()
     }
 }
 
@@ -123,7 +129,7 @@ impl<const P: usize> Losses<P> {
     }
 }
 
-/// Adds the gradients of sampled rows to g, one row after another, without the blocks that a handful would not fill. Each
+/// Adds the gradients of sampled rows to g, one row after another, without the blocks that a few would not fill. Each
 /// coordinate of g is summed in the order of the rows, as in [`AddGradients`].
 pub(super) struct AddSampled<'a, I> {
     pub(super) labels: &'a [i8],

@@ -25,6 +25,9 @@ pub enum Batch {
     Full,
 }
 
+/// Batches of fewer rows are taken row by row, larger ones in blocks; the bits are the same.
+const FEW: usize = 8;
+
 /// Tables that any byte indexes.
 const TABLE: usize = 256;
 
@@ -214,7 +217,13 @@ impl Problem for Logistic {
                     g.fill(0.0);
                     let rows = (0..size).map(|_| agent * m + draws.below(m));
                     let labels = &self.labels[..];
-                    self.rows.with(AddSampled { labels, rows, x, g });
+                    match size < FEW {
+                        true => self.rows.with(AddSampled { labels, rows, x, g: &mut *g }),
+                        false => {
+                            let (x, g) = (x.as_chunks::<1>().0, g.as_chunks_mut::<1>().0);
+                            self.rows.with(AddGradients { labels, rows, x, g });
+                        }
+                    }
                     self.finish_gradient(x, size, g);
                 }
                 Batch::Full => {
