@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use oneway::metrics::Recorder;
 use oneway::observe::{Observer, View};
+use oneway::record::{self, Recorder};
 use oneway::simulator::{Simulator, Status, worth_threads};
 use rayon::prelude::*;
 
@@ -114,13 +114,31 @@ impl Runner {
 
     /// Runs one cell: `alone`, with all threads for itself, or beside others.
     fn compute(&self, cell: &Cell<'_>, alone: bool, bar: CellBar) -> Result<CellResult> {
-        let run = cell.entry.run;
-        let recorder = if alone { Recorder::on_all_threads() } else { Recorder::default() };
-        let mut watch = Watch { run, recorder, bar, interrupted: &self.interrupted };
-        let mut simulator = Simulator::new(cell.setup())?;
-        let outcome = simulator.run(run.iterations, look_every(run.record_every), &mut watch)?;
-        let waited = Instant::now();
-        let points = watch.recorder.finish(&simulator.view())?;
+        let (run, setup) = (cell.entry.run, cell.setup());
+        let mut simulator = Simulator::new(setup)?;
+        let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + '_)| {
+            let mut watch = Watch { run, record, bar, interrupted: &self.interrupted };
+            let outcome = simulator.run(run.iterations, look_every(run.record_every), &mut watch)?;
+            oneway::Result::Ok((outcome, Instant::now()))
+        };
+        let (problem, many) = (setup.problem, alone && rayon::current_num_threads() > 1);
+        let ((outcome, waited), points) = match many && !worth_threads(problem.agents(), problem.dim()) {
+            true => {
+                let run = |recorder: &mut record::Beside<'_, '_>| {
+                    watched(&mut |view| {
+                        recorder.record(view);
+                        Ok(())
+                    })
+                };
+                let (ran, points) = record::beside(setup, run)?;
+                (ran?, points)
+            }
+            false => {
+                let mut recorder = Recorder::default();
+                let ran = watched(&mut |view| recorder.record(view))?;
+                (ran, recorder.finish(&simulator.view())?)
+            }
+        };
         let observing = outcome.observing + waited.elapsed();
         let (status, rounds) = match outcome.status {
             Status::Completed => (CellStatus::Completed, run.iterations),
@@ -147,7 +165,7 @@ fn look_every(record_every: u64) -> u64 {
 /// Records what is to be recorded, moves the bar, and stops when the user asks to.
 struct Watch<'a> {
     run: RunSpec,
-    recorder: Recorder,
+    record: &'a mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + 'a),
     bar: CellBar,
     interrupted: &'a AtomicBool,
 }
@@ -155,7 +173,7 @@ struct Watch<'a> {
 impl Observer for Watch<'_> {
     fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
         if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
-            self.recorder.record(view)?;
+            (self.record)(view)?;
         }
         self.bar.reach(view.k);
         Ok(match self.interrupted.load(Ordering::Relaxed) {

@@ -14,10 +14,11 @@ use oneway::data::a9a::{Split, a9a};
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
 use oneway::methods::{PushPull, Smtpp};
-use oneway::metrics::{Measurement, Recorder};
+use oneway::metrics::Measurement;
 use oneway::observe::View;
 use oneway::partition::Partition;
 use oneway::problems::{Batch, Logistic};
+use oneway::record::{self, Recorder};
 use oneway::schedule::Schedule;
 use oneway::simulator::{Setup, Simulator};
 use oneway::topology::{Subgraph, Topology, Weights};
@@ -50,10 +51,14 @@ struct Case {
 }
 
 impl Case {
-    fn simulator<'a>(&'a self, problem: &'a Logistic) -> Simulator<'a> {
+    fn setup<'a>(&'a self, problem: &'a Logistic) -> Setup<'a> {
         let schedule = Schedule::constant(STEP).unwrap();
         let Case { method, topology } = self;
-        Simulator::new(Setup { method: &**method, problem, topology, schedule, seed: SEED }).unwrap()
+        Setup { method: &**method, problem, topology, schedule, seed: SEED }
+    }
+
+    fn simulator<'a>(&'a self, problem: &'a Logistic) -> Simulator<'a> {
+        Simulator::new(self.setup(problem)).unwrap()
     }
 }
 
@@ -80,7 +85,7 @@ fn time(case: &Case, times: u64) {
 /// Prints the curves of one run of so many rounds, with full batches and with batch 1.
 fn curves(case: &Case, rounds: u64) {
     let of = |batch| {
-        let points = measured(case.simulator(&problem(batch)), Recorder::default(), rounds);
+        let points = measured(case.simulator(&problem(batch)), rounds);
         let column = |name, of: fn(&Measurement) -> f64| {
             let values: Vec<f64> = points.iter().map(of).collect();
             format!("\"{name}\": {}", list(&values))
@@ -101,10 +106,23 @@ fn curves(case: &Case, rounds: u64) {
 }
 
 /// Runs and records as the lab does: the real recorder, all metrics, test accuracy among them.
-fn measured(mut simulator: Simulator<'_>, mut recorder: Recorder, rounds: u64) -> Vec<Measurement> {
+fn measured(mut simulator: Simulator<'_>, rounds: u64) -> Vec<Measurement> {
+    let mut recorder = Recorder::default();
     let mut record = |view: &View<'_>| recorder.record(view).map(ControlFlow::Continue);
     simulator.run(rounds, RECORD_EVERY, &mut record).unwrap();
     recorder.finish(&simulator.view()).unwrap()
+}
+
+/// The same with all threads, as the lab runs a cell that is alone.
+fn measured_beside(case: &Case, problem: &Logistic) -> Vec<Measurement> {
+    let run = |recorder: &mut record::Beside<'_, '_>| {
+        let mut record = |view: &View<'_>| {
+            recorder.record(view);
+            Ok(ControlFlow::Continue(()))
+        };
+        case.simulator(problem).run(ROUNDS, RECORD_EVERY, &mut record).unwrap()
+    };
+    record::beside(case.setup(problem), run).unwrap().1
 }
 
 fn problem(batch: Batch) -> Logistic {

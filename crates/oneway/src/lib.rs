@@ -60,6 +60,7 @@ pub mod parameters;
 pub mod partition;
 pub mod problem;
 pub mod problems;
+pub mod record;
 pub mod row;
 pub mod sample;
 pub mod schedule;

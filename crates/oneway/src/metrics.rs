@@ -51,7 +51,7 @@ pub fn measure_many(views: &[View<'_>]) -> Result<Vec<Measurement>> {
 }
 
 /// [`measure_many`], with the passes over the data on all threads or on this one.
-fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measurement>> {
+pub(crate) fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measurement>> {
     let Some(first) = views.first() else { return Ok(vec![]) };
     let means = views.iter().map(average).collect::<Result<Vec<_>>>()?;
     let points: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
@@ -227,48 +227,4 @@ fn distance_sq(a: &[f64], b: &[f64]) -> f64 {
 
 fn square(x: f64) -> f64 {
     x * x
-}
-
-/// Keeps states until several can be measured with one pass over the data. Nothing feeds back into a run, so nothing is
-/// lost by waiting.
-#[derive(Debug, Default)]
-pub struct Recorder {
-    /// States that wait: their rounds and their rows.
-    waiting: Vec<(u64, Vec<f64>)>,
-    measured: Vec<Measurement>,
-    on_all_threads: bool,
-}
-
-impl Recorder {
-    /// A recorder that passes over the data on all threads of the current rayon pool, also for a run that is too small to
-    /// share its rounds among them: for runs that are alone. The bits are the same.
-    pub fn on_all_threads() -> Self {
-        Self { on_all_threads: true, ..Self::default() }
-    }
-
-    /// Takes a state to be measured.
-    pub fn record(&mut self, view: &View<'_>) -> Result<()> {
-        /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
-        const MOST: usize = 1 << 17;
-        self.waiting.push((view.k, view.states.to_vec()));
-        match self.waiting.len() >= 8 || self.waiting.len() * view.states.len() > MOST {
-            true => self.measure(view),
-            false => Ok(()),
-        }
-    }
-
-    /// All measurements, those of the states that still wait among them; `view` is any of the same run.
-    pub fn finish(mut self, view: &View<'_>) -> Result<Vec<Measurement>> {
-        self.measure(view)?;
-        Ok(self.measured)
-    }
-
-    fn measure(&mut self, view: &View<'_>) -> Result<()> {
-        let waiting = std::mem::take(&mut self.waiting);
-        let views: Vec<View<'_>> =
-            waiting.iter().map(|(k, states)| View { k: *k, states, ..*view }).collect();
-        let threads = self.on_all_threads || worth_threads(view.agents(), view.problem.dim());
-        self.measured.extend(measure_on(threads, &views)?);
-        Ok(())
-    }
 }

@@ -46,6 +46,17 @@ pub struct Setup<'a> {
     pub seed: u64,
 }
 
+impl<'a> Setup<'a> {
+    /// What observers see of a state.
+    pub(crate) fn view<'v>(&self, k: u64, states: &'v [f64]) -> View<'v>
+    where
+        'a: 'v,
+    {
+        let Setup { method, problem, topology, .. } = *self;
+        View { k, method, problem, topology, states, layout: method.layout(), d: problem.dim() }
+    }
+}
+
 /// How a run ended. Divergence is an outcome, not an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
@@ -240,15 +251,7 @@ impl<'a> Simulator<'a> {
 
     /// The state as it is now.
     pub fn view(&self) -> View<'_> {
-        View {
-            k: self.k,
-            method: self.setup.method,
-            problem: self.setup.problem,
-            topology: self.setup.topology,
-            states: self.states.rows(),
-            layout: self.layout,
-            d: self.d,
-        }
+        self.setup.view(self.k, self.states.rows())
     }
 
     /// SHA-256 of all agents' states, agents ascending, as little-endian f64 bits. All NaNs count as one.

@@ -9,10 +9,11 @@ use common::{advance, build, digraphs, estimates, methods, quadratic, simulate, 
 use oneway::graph::{Digraph, families};
 use oneway::method::{Layout, Local, Method, Network, Roles, Round};
 use oneway::methods::{Csgdm, KINDS, PushPull, Sgp};
-use oneway::metrics::{Measurement, Recorder, measure};
+use oneway::metrics::{Measurement, measure};
 use oneway::observe::{Observer, View};
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
+use oneway::record::{self, Recorder};
 use oneway::sample::Purpose;
 use oneway::schedule::Schedule;
 use oneway::simulator::{Setup, Simulator, Status};
@@ -207,6 +208,39 @@ fn a_recorder_measures_what_it_was_shown() {
             advance(&mut simulator, 3);
         }
         assert_eq!(recorder.finish(&simulator.view()).unwrap(), alone, "{case}");
+    });
+}
+
+/// … and so are those that other threads measure while the run goes on, in their order.
+#[test]
+fn a_recorder_beside_a_run_measures_the_same() {
+    let sampled = common::logistic(9, oneway::problems::Batch::Sampled(1));
+    over_the_table(|case, method, topology, η| {
+        let schedule = Schedule::constant(η).unwrap();
+        let setup = Setup { method, problem: &sampled, topology, schedule, seed: 1 };
+        let mut expected = vec![];
+        let mut simulator = Simulator::new(setup).unwrap();
+        for _ in 0..45 {
+            expected.push(measure(&simulator.view()).unwrap());
+            advance(&mut simulator, 1);
+        }
+        for threads in [1, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let run = |recorder: &mut record::Beside<'_, '_>| {
+                let mut simulator = Simulator::new(setup).unwrap();
+                for _ in 0..45 {
+                    recorder.record(&simulator.view());
+                    advance(&mut simulator, 1);
+                }
+                simulator.state_hash()
+            };
+            let (hash, measured) = pool.install(|| record::beside(setup, run)).unwrap();
+            assert_eq!(
+                (hash, measured),
+                (simulator.state_hash(), expected.clone()),
+                "{case}, {threads} threads"
+            );
+        }
     });
 }
 

@@ -1,0 +1,125 @@
+//! Recording a run: states are kept until several can be measured with one pass over the data. Nothing feeds back into a
+//! run, so nothing is lost by waiting, or by measuring on other threads while the run goes on.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::{Scope, Yield};
+
+use crate::Result;
+use crate::metrics::{Measurement, measure_on};
+use crate::observe::View;
+use crate::simulator::{Setup, worth_threads};
+
+/// States that wait to be measured together: their rounds and their rows.
+#[derive(Debug, Default)]
+struct Batch(Vec<(u64, Vec<f64>)>);
+
+impl Batch {
+    /// Takes a copy of a state; whether the batch is full now.
+    fn push(&mut self, view: &View<'_>) -> bool {
+        /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
+        const MOST: usize = 1 << 17;
+        self.0.push((view.k, view.states.to_vec()));
+        self.0.len() >= 8 || self.0.len() * view.states.len() > MOST
+    }
+
+    /// Measures all and leaves none; `view` is any of the same run.
+    fn measure(&mut self, threads: bool, view: &View<'_>) -> Result<Vec<Measurement>> {
+        let batch = std::mem::take(&mut self.0);
+        let views: Vec<View<'_>> = batch.iter().map(|(k, states)| View { k: *k, states, ..*view }).collect();
+        measure_on(threads, &views)
+    }
+}
+
+/// Measures batches as they fill up, on the thread of the run, or on all threads where the run itself is on all.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    waiting: Batch,
+    measured: Vec<Measurement>,
+}
+
+impl Recorder {
+    /// Takes a state to be measured.
+    pub fn record(&mut self, view: &View<'_>) -> Result<()> {
+        if self.waiting.push(view) {
+            self.measure(view)?;
+        }
+        Ok(())
+    }
+
+    /// All measurements, those of the states that still wait among them; `view` is any of the same run.
+    pub fn finish(mut self, view: &View<'_>) -> Result<Vec<Measurement>> {
+        self.measure(view)?;
+        Ok(self.measured)
+    }
+
+    fn measure(&mut self, view: &View<'_>) -> Result<()> {
+        let threads = worth_threads(view.agents(), view.problem.dim());
+        self.measured.extend(self.waiting.measure(threads, view)?);
+        Ok(())
+    }
+}
+
+/// Runs `run`, whose recorder measures on all threads of the current rayon pool while the run goes on: for a run that is
+/// alone and too small to share its rounds. Returns what `run` returns, and all measurements, with the bits of [`Recorder`].
+///
+/// At most two batches are on their way at a time; a run that is ahead of them helps.
+pub fn beside<'a, R: Send>(
+    setup: Setup<'a>,
+    run: impl FnOnce(&mut Beside<'_, '_>) -> R + Send,
+) -> Result<(R, Vec<Measurement>)> {
+    let (measured, under_way) = (Mutex::new(vec![]), AtomicUsize::new(0));
+    let returned = rayon::scope(|scope| {
+        let waiting = Batch::default();
+        let mut recorder =
+            Beside { scope, setup, waiting, batches: 0, measured: &measured, under_way: &under_way };
+        let returned = run(&mut recorder);
+        recorder.send_off();
+        returned
+    });
+    let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
+    measured.sort_by_key(|(batch, _)| *batch);
+    let batches: Result<Vec<_>> = measured.into_iter().map(|(_, batch)| batch).collect();
+    Ok((returned, batches?.concat()))
+}
+
+/// The recorder of [`beside`].
+#[derive(Debug)]
+pub struct Beside<'s, 'scope> {
+    scope: &'s Scope<'scope>,
+    setup: Setup<'scope>,
+    waiting: Batch,
+    batches: usize,
+    measured: &'scope Mutex<Vec<(usize, Result<Vec<Measurement>>)>>,
+    under_way: &'scope AtomicUsize,
+}
+
+impl Beside<'_, '_> {
+    /// Takes a state to be measured.
+    pub fn record(&mut self, view: &View<'_>) {
+        if self.waiting.push(view) {
+            self.send_off();
+        }
+    }
+
+    /// Has the batch measured by whoever is free.
+    fn send_off(&mut self) {
+        const AT_MOST: usize = 2;
+        while self.under_way.load(Ordering::Acquire) >= AT_MOST {
+            if rayon::yield_now() != Some(Yield::Executed) {
+                std::thread::yield_now();
+            }
+        }
+        let (mut batch, number) = (std::mem::take(&mut self.waiting), self.batches);
+        let (setup, measured, under_way) = (self.setup, self.measured, self.under_way);
+        self.batches += 1;
+        under_way.fetch_add(1, Ordering::AcqRel);
+        self.scope.spawn(move |_| {
+            let view = setup.view(0, &[]);
+            let found = batch.measure(true, &view);
+            measured.lock().unwrap_or_else(PoisonError::into_inner).push((number, found));
+            under_way.fetch_sub(1, Ordering::AcqRel);
+        });
+    }
+}
