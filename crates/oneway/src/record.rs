@@ -84,6 +84,9 @@ pub fn beside<'a, R: Send>(
     Ok((returned, batches?.concat()))
 }
 
+/// A batch's place, and what was found in it.
+type Numbered = (usize, Result<Vec<Measurement>>);
+
 /// The recorder of [`beside`].
 #[derive(Debug)]
 pub struct Beside<'s, 'scope> {
@@ -91,7 +94,7 @@ pub struct Beside<'s, 'scope> {
     setup: Setup<'scope>,
     waiting: Batch,
     batches: usize,
-    measured: &'scope Mutex<Vec<(usize, Result<Vec<Measurement>>)>>,
+    measured: &'scope Mutex<Vec<Numbered>>,
     under_way: &'scope AtomicUsize,
 }
 
