@@ -73,11 +73,9 @@ fn time(case: &Case, times: u64) {
             (0..ROUNDS).for_each(|_| simulator.round());
             black_box(simulator.view());
         }));
-        for (recorder, seconds) in [(Recorder::on_all_threads(), &mut on), (Recorder::default(), &mut on_one)]
-        {
-            let simulator = case.simulator(&problem);
-            seconds.push(seconds_a_round(|| drop(black_box(measured(simulator, recorder, ROUNDS)))));
-        }
+        on.push(seconds_a_round(|| drop(black_box(measured_beside(case, &problem)))));
+        let simulator = case.simulator(&problem);
+        on_one.push(seconds_a_round(|| drop(black_box(measured(simulator, ROUNDS)))));
     }
     println!("{{\"off\": {}, \"on\": {}, \"on_one_thread\": {}}}", list(&off), list(&on), list(&on_one));
 }

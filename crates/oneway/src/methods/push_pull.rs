@@ -40,7 +40,8 @@ impl Method for PushPull {
     #[inline(always)]
     fn step(&self, _at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
         let ([x, y, g], []) = row::split_mut(state);
-        x.copy_from_slice(pulled); //            x⁺ = Σ_j R_ij (x_j − α y_j)
-        track(y, pushed, g, local.gradient(x)); // y⁺ = Σ_j C_ij y_j + g⁺ − g
+        let g_next = local.gradient(pulled); // g⁺ = ∇F_i(x⁺; ξ⁺)
+        x.copy_from_slice(pulled); //           x⁺ = Σ_j R_ij (x_j − α y_j)
+        track(y, pushed, g, g_next); //         y⁺ = Σ_j C_ij y_j + g⁺ − g
     }
 }
