@@ -23,7 +23,7 @@ DIMENSIONS = (10, 123)
 
 def lines():
     """(d, family, threads) → [(n, nanoseconds, least nanoseconds, bytes touched)], n ascending."""
-    found = defaultdict(list)
+    found = defaultdict(dict)
     with open(ROOT / "out" / "bench-scale.csv", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["problem"] != "quadratic":
@@ -31,8 +31,8 @@ def lines():
             d, n = int(row["d"]), int(row["n"])
             touched = sum(float(row[f"{part}_bytes"]) for part in ("matrices", "topology", "problem"))
             times = (float(row[column]) / (n * d) * 1e9 for column in ("round_s", "roofline_s"))
-            found[d, row["family"], int(row["threads"])].append((n, *times, touched))
-    return {key: sorted(values) for key, values in found.items()}
+            found[d, row["family"], int(row["threads"])][n] = (n, *times, touched)  # of an appended case, the last
+    return {key: sorted(values.values()) for key, values in found.items()}
 
 
 def caches():
