@@ -1,0 +1,142 @@
+//! Tests of the whole problem; those of one margin are with it.
+
+use super::*;
+use crate::data::a9a::{Split, a9a};
+use crate::sample::Purpose;
+
+fn problem(batch: Batch) -> Logistic {
+    Logistic::new(&a9a(Split::Test), Partition::Even, 20, 0.01, batch, 1).unwrap()
+}
+
+fn point() -> Vec<f64> {
+    (0..123).map(|k| 0.9 * f64::from(k % 7) - 2.0).collect()
+}
+
+#[test]
+fn gradient_is_the_slope_of_the_loss() {
+    let problem = problem(Batch::Full);
+    let (mut x, mut g, mut unused) = (point(), vec![0.0; 123], vec![0.0; 123]);
+    problem.exact(7, &x, &mut g);
+    for k in [0, 40, 81, 122] {
+        let h = 1e-5;
+        let at = x[k];
+        x[k] = at + h;
+        let above = problem.exact(7, &x, &mut unused);
+        x[k] = at - h;
+        let below = problem.exact(7, &x, &mut unused);
+        x[k] = at;
+        assert!(((above - below) / (2.0 * h) - g[k]).abs() < 1e-9, "coordinate {k}");
+    }
+}
+
+#[test]
+fn a_full_batch_is_the_exact_gradient_to_the_bit() {
+    let problem = problem(Batch::Full);
+    let (x, mut exact, mut full) = (point(), vec![0.0; 123], vec![0.0; 123]);
+    problem.exact(3, &x, &mut exact);
+    problem.gradient(3, &x, &mut Draws::new(1, Purpose::Gradient, 3, 0), &mut full);
+    assert_eq!(exact, full);
+}
+
+#[test]
+fn sampled_gradients_have_the_exact_one_as_their_mean() {
+    let problem = problem(Batch::Sampled(4));
+    let (x, mut exact, mut g) = (point(), vec![0.0; 123], vec![0.0; 123]);
+    problem.exact(3, &x, &mut exact);
+    let mut mean = vec![0.0; 123];
+    const ROUNDS: u64 = 20_000;
+    for k in 0..ROUNDS {
+        problem.gradient(3, &x, &mut Draws::new(1, Purpose::Gradient, 3, k), &mut g);
+        mean.iter_mut().zip(&g).for_each(|(mean, g)| *mean += g / ROUNDS as f64);
+    }
+    // one coordinate of one sample is within ±1, so its mean has a deviation of at most ½/√80,000
+    let far = mean.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(far < 5.0 * 0.5 / 80_000f64.sqrt(), "{far}");
+}
+
+#[test]
+fn a_batch_of_one_has_the_bits_of_a_batch_however_summed() {
+    let problem = problem(Batch::Sampled(1));
+    for r in 0..500 {
+        let x: Vec<f64> =
+            point().iter().map(|x| if r % 5 == 0 { -0.0 } else { x * 0.01 * r as f64 }).collect();
+        let (mut one, mut summed) = (vec![9.0; 123], vec![0.0; 123]);
+        problem.one_row(r, &x, &mut one);
+        let rows = std::iter::once(r);
+        problem.rows.with(AddSampled { labels: &problem.labels, rows, x: &x, g: &mut summed });
+        problem.finish_gradient(&x, 1, &mut summed);
+        let bits = |g: &[f64]| g.iter().map(|g| g.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&one), bits(&summed), "row {r}");
+    }
+}
+
+#[test]
+fn rows_one_by_one_and_in_blocks_give_the_same_bits() {
+    let (data, x) = (a9a(Split::Test), point());
+    for rows in [1, 31, 32, 33, 100] {
+        let (mut one_by_one, mut in_blocks) = (vec![0.0; 123], vec![0.0; 123]);
+        let labels: Vec<i8> = data.labels.iter().map(|&label| label as i8).collect();
+        let labels = &labels[..];
+        data.rows.with(AddSampled { labels, rows: 0..rows, x: &x[..], g: &mut one_by_one[..] });
+        let (x, g) = (x.as_chunks::<1>().0, in_blocks.as_chunks_mut::<1>().0);
+        let [loss] = data.rows.with(AddGradients { labels, rows: 0..rows, x, g });
+        assert!(loss > 0.0);
+        assert_eq!(one_by_one, in_blocks, "{rows} rows");
+    }
+}
+
+#[test]
+fn points_side_by_side_have_the_bits_of_points_alone() {
+    let problem = problem(Batch::Full);
+    let points: Vec<Vec<f64>> =
+        (0..19).map(|p| point().iter().map(|x| x * (0.1 * f64::from(p) - 0.5)).collect()).collect();
+    let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+    for count in [1, 2, 8, 9, 19] {
+        let (mut losses, mut gradients) = (vec![0.0; count], vec![0.0; count * 123]);
+        problem.exact_many(7, &points[..count], &mut losses, &mut gradients);
+        for p in 0..count {
+            let mut g = vec![0.0; 123];
+            assert_eq!(problem.exact(7, points[p], &mut g), losses[p], "{p} of {count}");
+            assert_eq!(g, gradients[p * 123..(p + 1) * 123], "{p} of {count}");
+        }
+    }
+}
+
+#[test]
+fn data_that_do_not_fit_together_are_refused() {
+    let whole = a9a(Split::Test);
+    let refused = |data: Dataset| {
+        Logistic::new(&data, Partition::Even, 20, 0.01, Batch::Full, 1).unwrap_err().to_string()
+    };
+    assert!(refused(Dataset { features: 0, ..whole.clone() }).contains("at least one feature"));
+    assert!(refused(Dataset { features: 100, ..whole.clone() }).contains("column 1"));
+    assert!(refused(Dataset { labels: vec![1.0; 20_000], ..whole.clone() }).contains("20000 for 16281 rows"));
+    assert!(refused(Dataset { labels: vec![2.0; 16_281], ..whole.clone() }).contains("+1 or -1"));
+    let none = Dataset { features: 123, labels: vec![], rows: Default::default() };
+    assert!(problem(Batch::Full).with_test(none).is_err());
+}
+
+#[test]
+fn accuracy_counts_signs() {
+    let problem = problem(Batch::Full).with_test(a9a(Split::Test)).unwrap();
+    // w = −1 on feature 1 alone: wrong or undecided unless feature 1 is set and the label −1
+    let mut x = vec![0.0; 123];
+    x[0] = -1.0;
+    let test = a9a(Split::Test);
+    let right =
+        (0..test.len()).filter(|&r| test.labels[r] < 0.0 && test.rows.row(r).any(|e| e.0 == 0)).count();
+    let nothing = vec![0.0; 123];
+    let accuracies = problem.test_accuracies(&[&x, &nothing]).unwrap();
+    assert_eq!(accuracies, [right as f64 / 16_281.0, 0.0]);
+}
+
+#[test]
+fn impossible_batches_and_weights_are_refused() {
+    let data = a9a(Split::Test);
+    for batch in [0, 815] {
+        let error = Logistic::new(&data, Partition::Even, 20, 0.01, Batch::Sampled(batch), 1).unwrap_err();
+        assert!(error.to_string().contains("1 to 814 rows"), "{error}");
+    }
+    assert!(Logistic::new(&data, Partition::Even, 20, -1.0, Batch::Full, 1).is_err());
+    assert!(Logistic::new(&data, Partition::Even, 16_282, 0.01, Batch::Full, 1).is_err());
+}
