@@ -328,3 +328,63 @@ fn mix_in_blocks<const L: usize, const V: usize>(
         start += L * V;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{families, weights};
+    use crate::sample::{Draws, Purpose};
+
+    /// Row i as the bit contract says it, number by number.
+    fn by_hand(mixing: &Mixing, i: usize, rows: &[f64], width: usize) -> Vec<u64> {
+        let coordinate = |k: usize| {
+            let terms = mixing.row(i).map(|(from, weight)| weight * rows[from * width + k]);
+            terms.reduce(|sum, term| sum + term).unwrap_or(0.0)
+        };
+        (0..width).map(|k| coordinate(k).to_bits()).collect()
+    }
+
+    fn assert_mixes_as_by_hand(mixing: &Mixing, receivers: &[usize], width: usize) {
+        let mut draws = Draws::new(1, Purpose::Problem, 0, width as u64);
+        let rows: Vec<f64> = (0..mixing.agents() * width).map(|_| draws.normal()).collect();
+        for &i in receivers {
+            let mut out = vec![f64::NAN; width];
+            mixing.prefetch(i, &rows, width);
+            mixing.mix_row(i, &rows, &mut out);
+            let found: Vec<u64> = out.iter().map(|x| x.to_bits()).collect();
+            assert_eq!(found, by_hand(mixing, i, &rows, width), "receiver {i}, width {width}");
+        }
+    }
+
+    #[test]
+    fn rows_of_every_width_have_the_bits_of_the_sum_by_hand() {
+        let mixing = weights::uniform_columns(&families::exponential(6).unwrap()).unwrap();
+        (0..200).for_each(|width| assert_mixes_as_by_hand(&mixing, &[0, 3, 5], width));
+        let alone = Mixing::new(2, Stochastic::Columns, [(0, 1), (1, 1)].map(to_one)).unwrap(); // agent 0 hears no one
+        (0..70).for_each(|width| assert_mixes_as_by_hand(&alone, &[0, 1], width));
+    }
+
+    fn to_one((from, to): (usize, usize)) -> Link {
+        Link { from, to, weight: 1.0 }
+    }
+
+    #[test]
+    fn large_matrices_keep_few_weights_in_bytes_and_many_one_by_one() {
+        let few = weights::uniform_columns(&families::k_out(30_000, 4, 1).unwrap()).unwrap();
+        assert!(matches!(&few.weights, Weights::Few { values, .. } if values.len() == 1));
+        let mut draws = Draws::new(1, Purpose::Graph, 0, 0);
+        let of_its_own = (0..35_000).flat_map(|i| {
+            let share = draws.unit();
+            [(i, share), ((i + 1) % 35_000, 1.0 - share)].map(|(from, weight)| Link { from, to: i, weight })
+        });
+        let many = Mixing::new(35_000, Stochastic::Rows, of_its_own).unwrap();
+        assert!(matches!(many.weights, Weights::Each(_)));
+        let one_row = Mixing::complete(70_000);
+        assert!(matches!(one_row.weights, Weights::Few { .. }) && one_row.has_one_row());
+        for mixing in [few, many, one_row] {
+            for width in [1, 10, 64] {
+                assert_mixes_as_by_hand(&mixing, &[0, 17, mixing.agents() - 1], width);
+            }
+        }
+    }
+}

@@ -102,6 +102,59 @@ fn points_side_by_side_have_the_bits_of_points_alone() {
     }
 }
 
+/// More features than a byte can name, with values: no tables, and the same laws.
+#[test]
+fn wide_and_valued_data_follow_the_same_laws() {
+    let mut rows = crate::data::SparseRows::new();
+    for r in 0..60u32 {
+        rows.push([(r % 7, 0.5), (40 + r, -1.5), (290 + r % 10, f64::from(r) * 0.1)]);
+    }
+    let labels = (0..60).map(|r| if r % 3 == 0 { 1.0 } else { -1.0 }).collect();
+    let data = Dataset { features: 300, labels, rows };
+    let of = |batch| Logistic::new(&data, Partition::Even, 3, 0.01, batch, 1).unwrap();
+    let problem = of(Batch::Full).with_test(data.clone()).unwrap();
+    let point = |p: usize| (0..300).map(|k| 0.01 * ((k * 7 + p * 13) % 50) as f64 - 0.2).collect();
+    let points: Vec<Vec<f64>> = (0..9).map(point).collect();
+    let points: Vec<&[f64]> = points.iter().map(Vec::as_slice).collect();
+    let (mut losses, mut gradients) = (vec![0.0; 9], vec![0.0; 9 * 300]);
+    problem.exact_many(1, &points, &mut losses, &mut gradients);
+    for (p, x) in points.iter().enumerate() {
+        let (mut g, mut full, mut unused) = (vec![0.0; 300], vec![0.0; 300], vec![0.0; 300]);
+        assert_eq!(problem.exact(1, x, &mut g), losses[p]);
+        problem.gradient(1, x, &mut Draws::new(1, Purpose::Gradient, 1, 0), &mut full);
+        assert!(g == gradients[p * 300..(p + 1) * 300] && g == full);
+        let slope_at = |k: usize, unused: &mut [f64]| {
+            let [above, below] = [1e-5, -1e-5].map(|h| {
+                let mut x = x.to_vec();
+                x[k] += h;
+                problem.exact(1, &x, unused)
+            });
+            (above - below) / 2e-5
+        };
+        assert!([3, 65, 295].iter().all(|&k| (slope_at(k, &mut unused) - g[k]).abs() < 1e-8));
+    }
+    let by_hand = |x: &[f64]| {
+        let right = |&r: &usize| {
+            let product: f64 = data.rows.row(r).map(|(k, value)| value * x[k as usize]).sum();
+            data.labels[r] * product > 0.0
+        };
+        (0..60).filter(right).count() as f64 / 60.0
+    };
+    let expected: Vec<f64> = points.iter().map(|x| by_hand(x)).collect();
+    assert_eq!(problem.test_accuracies(&points).unwrap(), expected);
+    // batches in blocks and row by row draw the same rows
+    for size in [7, 8, 20] {
+        let sampled = of(Batch::Sampled(size));
+        let (mut g, mut by_rows) = (vec![0.0; 300], vec![0.0; 300]);
+        sampled.gradient(1, points[3], &mut Draws::new(5, Purpose::Gradient, 1, 2), &mut g);
+        let mut draws = Draws::new(5, Purpose::Gradient, 1, 2);
+        let rows = (0..size).map(|_| 20 + draws.below(20));
+        sampled.rows.with(AddSampled { labels: &sampled.labels, rows, x: points[3], g: &mut by_rows });
+        sampled.finish_gradient(points[3], size, &mut by_rows);
+        assert_eq!(g, by_rows, "batches of {size}");
+    }
+}
+
 #[test]
 fn data_that_do_not_fit_together_are_refused() {
     let whole = a9a(Split::Test);
