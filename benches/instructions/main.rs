@@ -18,7 +18,7 @@ use setting::{AGENTS, evaluate, exponential, problem};
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kernel, times] = &arguments[..] else {
-        return println!("usage: instructions KERNEL TIMES (see scripts/count-instructions)");
+        panic!("usage: instructions KERNEL TIMES (see scripts/count-instructions)");
     };
     // other threads would wait for work in loops, and their instructions would be counted
     rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global().unwrap();
@@ -26,8 +26,9 @@ fn main() {
     match kernel.as_str() {
         "round" => rounds(times, &problem(), &exponential()),
         "round-small" => rounds(times, &quadratic(AGENTS, 8, 1.0), &exponential()),
-        // two fifths of this round; `mix_row` alone would not be compiled for wide vectors
-        "mixing" => rounds(times, &quadratic(1_000, 10, 0.0), &k_out(1_000)),
+        // two fifths of this round, in a network large enough for weights in bytes and rows that are asked for ahead;
+        // `mix_row` alone would not be compiled for wide vectors
+        "mixing" => rounds(times, &quadratic(20_000, 10, 0.0), &k_out(20_000)),
         "evaluation-1" => evaluations(times, 1),
         "evaluation-8" => evaluations(times, 8),
         "topology" => (0..times).for_each(|_| _ = black_box(k_out(10_000).check_common_root().unwrap())),

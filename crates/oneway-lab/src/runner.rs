@@ -73,7 +73,7 @@ impl Runner {
         let jobs: Vec<&'c Cell<'a>> =
             cells.iter().filter(|cell| std::ptr::eq(first_with_key[&*cell.key], *cell)).collect();
         let progress = Progress::new(jobs.iter().map(|cell| cell.entry.run.iterations).sum());
-        let run = |&cell: &&'c Cell<'a>, alone: bool| {
+        let run = |&cell: &&'c Cell<'a>, spare: bool| {
             let kept = if fresh { None } else { store.get(&cell.key) };
             let result = match kept {
                 Some(kept) => {
@@ -82,7 +82,7 @@ impl Runner {
                 }
                 None if self.is_interrupted() => return Ok(None),
                 None => {
-                    let result = self.compute(cell, alone, progress.cell(cell))?;
+                    let result = self.compute(cell, spare, progress.cell(cell))?;
                     if result.end.status != CellStatus::Stopped {
                         store.put(&cell.key, &result)?;
                     }
@@ -91,17 +91,17 @@ impl Runner {
             };
             Ok(Some((cell.key.as_str(), result)))
         };
-        let few = jobs.len() < self.pool.current_num_threads();
-        let alone = |cell: &&Cell<'a>| {
+        let large = |cell: &&Cell<'a>| {
             let problem = &cell.entry.problem.problem;
-            few || worth_threads(problem.agents(), problem.dim())
+            worth_threads(problem.agents(), problem.dim())
         };
-        // large cells in turn, each on all threads, and so a few of any size; small ones side by side, each on one
-        let (alone, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
-            jobs.iter().partition(|cell| alone(cell));
+        // large cells in turn, each on all threads; small ones side by side, each on one, unless threads would be left over
+        let (large, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
+            jobs.iter().partition(|cell| large(cell));
+        let spare = small.len() < self.pool.current_num_threads();
         let results: Result<Vec<_>> = self.pool.install(|| {
-            let mut results = alone.iter().map(|cell| run(cell, true)).collect::<Result<Vec<_>>>()?;
-            results.extend(small.par_iter().map(|cell| run(cell, false)).collect::<Result<Vec<_>>>()?);
+            let mut results = large.iter().map(|cell| run(cell, false)).collect::<Result<Vec<_>>>()?;
+            results.extend(small.par_iter().map(|cell| run(cell, spare)).collect::<Result<Vec<_>>>()?);
             Ok(results)
         });
         let results: HashMap<&str, CellResult> = results?.into_iter().flatten().collect();
@@ -112,8 +112,8 @@ impl Runner {
         Ok(ran.collect())
     }
 
-    /// Runs one cell: `alone`, with all threads for itself, or beside others.
-    fn compute(&self, cell: &Cell<'_>, alone: bool, bar: CellBar) -> Result<CellResult> {
+    /// Runs one cell; with threads to spare, they measure while it goes on.
+    fn compute(&self, cell: &Cell<'_>, spare: bool, bar: CellBar) -> Result<CellResult> {
         let (run, setup) = (cell.entry.run, cell.setup());
         let mut simulator = Simulator::new(setup)?;
         let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + '_)| {
@@ -121,15 +121,9 @@ impl Runner {
             let outcome = simulator.run(run.iterations, look_every(run.record_every), &mut watch)?;
             oneway::Result::Ok((outcome, Instant::now()))
         };
-        let (problem, many) = (setup.problem, alone && rayon::current_num_threads() > 1);
-        let ((outcome, waited), points) = match many && !worth_threads(problem.agents(), problem.dim()) {
+        let ((outcome, waited), points) = match spare {
             true => {
-                let run = |recorder: &mut record::Beside<'_, '_>| {
-                    watched(&mut |view| {
-                        recorder.record(view);
-                        Ok(())
-                    })
-                };
+                let run = |recorder: &mut record::Beside<'_, '_>| watched(&mut |view| recorder.record(view));
                 let (ran, points) = record::beside(setup, run)?;
                 (ran?, points)
             }

@@ -114,10 +114,7 @@ fn measured(mut simulator: Simulator<'_>, rounds: u64) -> Vec<Measurement> {
 /// The same with all threads, as the lab runs a cell that is alone.
 fn measured_beside(case: &Case, problem: &Logistic) -> Vec<Measurement> {
     let run = |recorder: &mut record::Beside<'_, '_>| {
-        let mut record = |view: &View<'_>| {
-            recorder.record(view);
-            Ok(ControlFlow::Continue(()))
-        };
+        let mut record = |view: &View<'_>| recorder.record(view).map(ControlFlow::Continue);
         case.simulator(problem).run(ROUNDS, RECORD_EVERY, &mut record).unwrap()
     };
     record::beside(case.setup(problem), run).unwrap().1

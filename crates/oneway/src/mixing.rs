@@ -269,15 +269,17 @@ impl Mixing {
     /// Asks for the rows that agent i, if there is such an agent, will mix soon, where they are far away in memory.
     #[inline(always)]
     pub(crate) fn prefetch(&self, i: usize, rows: &[f64], width: usize) {
-        if i >= self.agents || self.has_one_row() {
+        if i >= self.agents || self.has_one_row() || width == 0 {
             return;
         }
+        // of each row two lines, which may begin anywhere and so be three; a machine that sees a longer row being read goes
+        // on by itself
+        let places = [0, LINE, 2 * LINE - 1].map(|place| place.min(width - 1));
         for &sender in self.senders(i) {
-            // its first lines, and the one it ends in; a machine that sees a longer row being read goes on by itself
-            let row = &rows[sender as usize * width..][..width.min(2 * LINE)];
-            row.chunks(LINE).for_each(|line| prefetch(&line[0]));
-            if let Some(last) = row.last() {
-                prefetch(last);
+            for place in places {
+                if let Some(number) = rows.get(sender as usize * width + place) {
+                    prefetch(number);
+                }
             }
         }
     }

@@ -75,9 +75,8 @@ pub fn beside<'a, R: Send>(
         let mut recorder =
             Beside { scope, setup, waiting, batches: 0, measured: &measured, under_way: &under_way };
         let returned = run(&mut recorder);
-        recorder.send_off();
-        returned
-    });
+        recorder.send_off().map(|()| returned)
+    })?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(batch, _)| *batch);
     let batches: Result<Vec<_>> = measured.into_iter().map(|(_, batch)| batch).collect();
@@ -99,30 +98,102 @@ pub struct Beside<'s, 'scope> {
 }
 
 impl Beside<'_, '_> {
-    /// Takes a state to be measured.
-    pub fn record(&mut self, view: &View<'_>) {
+    /// Takes a state to be measured. An error is that of a batch before.
+    pub fn record(&mut self, view: &View<'_>) -> Result<()> {
         if self.waiting.push(view) {
-            self.send_off();
+            self.send_off()?;
         }
+        Ok(())
     }
 
     /// Has the batch measured by whoever is free.
-    fn send_off(&mut self) {
+    fn send_off(&mut self) -> Result<()> {
         const AT_MOST: usize = 2;
         while self.under_way.load(Ordering::Acquire) >= AT_MOST {
             if rayon::yield_now() != Some(Yield::Executed) {
                 std::thread::yield_now();
             }
         }
+        let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(failed) = measured.iter().position(|(_, batch)| batch.is_err()) {
+            measured.swap_remove(failed).1?;
+        }
+        drop(measured);
+
         let (mut batch, number) = (std::mem::take(&mut self.waiting), self.batches);
-        let (setup, measured, under_way) = (self.setup, self.measured, self.under_way);
+        let (setup, measured) = (self.setup, self.measured);
+        let under_way = UnderWay::new(self.under_way);
         self.batches += 1;
-        under_way.fetch_add(1, Ordering::AcqRel);
         self.scope.spawn(move |_| {
-            let view = setup.view(0, &[]);
-            let found = batch.measure(true, &view);
+            let found = batch.measure(true, &setup.view(0, &[]));
             measured.lock().unwrap_or_else(PoisonError::into_inner).push((number, found));
-            under_way.fetch_sub(1, Ordering::AcqRel);
+            drop(under_way);
         });
+        Ok(())
+    }
+}
+
+/// Counts a batch as under way for as long as it lives, also if measuring it panics.
+struct UnderWay<'a>(&'a AtomicUsize);
+
+impl<'a> UnderWay<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::AcqRel);
+        Self(count)
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::methods::PushPull;
+    use crate::problem::Problem;
+    use crate::sample::Draws;
+    use crate::schedule::Schedule;
+    use crate::simulator::Simulator;
+    use crate::topology::Topology;
+
+    /// Cannot be measured.
+    #[derive(Debug)]
+    struct Broken;
+
+    impl Problem for Broken {
+        fn agents(&self) -> usize {
+            2
+        }
+
+        fn dim(&self) -> usize {
+            1
+        }
+
+        fn gradient(&self, _agent: usize, _x: &[f64], _draws: &mut Draws, g: &mut [f64]) {
+            g.fill(0.0);
+        }
+
+        fn exact(&self, _agent: usize, _x: &[f64], _g: &mut [f64]) -> f64 {
+            panic!("no such thing")
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "no such thing")]
+    fn a_panic_in_measuring_reaches_the_caller() {
+        let topology = Topology::complete(2).unwrap();
+        let schedule = Schedule::constant(0.1).unwrap();
+        let setup = Setup { method: &PushPull, problem: &Broken, topology: &topology, schedule, seed: 1 };
+        let run = |recorder: &mut Beside<'_, '_>| {
+            let mut simulator = Simulator::new(setup).unwrap();
+            for _ in 0..100 {
+                recorder.record(&simulator.view()).unwrap();
+                simulator.round();
+            }
+        };
+        let _ = beside(setup, run);
     }
 }

@@ -57,13 +57,14 @@ mod tests {
     use crate::mixing::{Link, Mixing, Stochastic};
     use crate::sample::{Draws, Purpose};
 
-    /// Mixing, a multiply–add that must not be fused, and a division: what the passes are made of.
+    /// Mixing, a multiply–add that must not be fused, a division and normal draws: what the passes are made of.
     #[inline(always)]
     fn work(mixing: &Mixing, rows: &[f64]) -> Vec<u64> {
-        let mut out = vec![0.0; 123];
+        let (mut out, mut ξ) = (vec![0.0; 123], vec![0.0; 123]);
         mixing.mix_row(0, rows, &mut out);
-        for (out, x) in out.iter_mut().zip(rows) {
-            *out = (*out * 0.9 + 0.1 * x) / (1.0 + x * x);
+        Draws::new(rows[0].to_bits(), Purpose::Gradient, 1, 2).normals(&mut ξ);
+        for ((out, x), ξ) in out.iter_mut().zip(rows).zip(ξ) {
+            *out = (*out * 0.9 + 0.1 * x) / (1.0 + x * x) + ξ;
         }
         out.iter().map(|x| x.to_bits()).collect()
     }

@@ -113,7 +113,7 @@ impl Part {
                 "time in rounds",
                 format!("{stepping:.2} s, {:.1} µs a round", 1e6 * stepping / rounds.max(1) as f64),
             ),
-            fact("time in measuring", format!("{observing:.2} s")),
+            fact("time waiting for measurements", format!("{observing:.2} s")),
             fact("SHA-256 of curves.csv", curves_sha256.clone()),
             fact("made by", format!("oneway {oneway}, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
         ]

@@ -30,7 +30,8 @@ impl Dataset {
         Dataset { features: self.features, labels: numbers.iter().map(|&r| self.labels[r]).collect(), rows }
     }
 
-    /// Whether its parts fit together: a label of ±1 for each row, at least one of them, and no column beyond the features.
+    /// Whether its parts fit together: a label of ±1 for each row, at least one of them, columns ascending within a row, and
+    /// none beyond the features.
     pub fn check(&self) -> Result<()> {
         let invalid =
             |name: &str, value: String, expected: &str| Err(Error::parameter("data", name, value, expected));
@@ -45,12 +46,13 @@ impl Dataset {
             return invalid("labels", label.to_string(), "a label is +1 or -1");
         }
         let beyond = |r: usize| self.rows.row(r).find(|(column, _)| *column as usize >= self.features);
-        match (0..self.len()).find_map(beyond) {
-            Some((column, _)) => invalid(
-                "rows",
-                format!("column {column}"),
-                "columns count from 0 and end before the number of features",
-            ),
+        if let Some((column, _)) = (0..self.len()).find_map(beyond) {
+            let expected = "columns count from 0 and end before the number of features";
+            return invalid("rows", format!("column {column}"), expected);
+        }
+        let ascends = |r: &usize| self.rows.row(*r).map(|(column, _)| column).is_sorted_by(|a, b| a < b);
+        match (0..self.len()).find(|r| !ascends(r)) {
+            Some(r) => invalid("rows", format!("row {r}"), "columns ascend within a row, each at most once"),
             None => Ok(()),
         }
     }

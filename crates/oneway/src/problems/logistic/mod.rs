@@ -28,7 +28,7 @@ pub enum Batch {
 }
 
 /// Batches of fewer rows are taken row by row, larger ones in blocks; the bits are the same.
-const FEW: usize = 8;
+const FEW: usize = 6;
 
 /// Tables that any byte indexes.
 const TABLE: usize = 256;
