@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use rayon::{Scope, Yield};
 
 use crate::Result;
-use crate::metrics::{Measurement, measure_on};
+use crate::metrics::{Measurement, measure_many, measure_on};
 use crate::observe::View;
-use crate::simulator::{Setup, worth_threads};
+use crate::simulator::Setup;
 
 /// States that wait to be measured together: their rounds and their rows.
 #[derive(Debug, Default)]
@@ -24,11 +24,15 @@ impl Batch {
         self.0.len() >= 8 || self.0.len() * view.states.len() > MOST
     }
 
-    /// Measures all and leaves none; `view` is any of the same run.
-    fn measure(&mut self, threads: bool, view: &View<'_>) -> Result<Vec<Measurement>> {
+    /// Measures all by `measure` and leaves none; `view` is any of the same run.
+    fn measure(
+        &mut self,
+        view: &View<'_>,
+        measure: impl FnOnce(&[View<'_>]) -> Result<Vec<Measurement>>,
+    ) -> Result<Vec<Measurement>> {
         let batch = std::mem::take(&mut self.0);
         let views: Vec<View<'_>> = batch.iter().map(|(k, states)| View { k: *k, states, ..*view }).collect();
-        measure_on(threads, &views)
+        measure(&views)
     }
 }
 
@@ -55,8 +59,7 @@ impl Recorder {
     }
 
     fn measure(&mut self, view: &View<'_>) -> Result<()> {
-        let threads = worth_threads(view.agents(), view.problem.dim());
-        self.measured.extend(self.waiting.measure(threads, view)?);
+        self.measured.extend(self.waiting.measure(view, measure_many)?);
         Ok(())
     }
 }
@@ -125,7 +128,7 @@ impl Beside<'_, '_> {
         let under_way = UnderWay::new(self.under_way);
         self.batches += 1;
         self.scope.spawn(move |_| {
-            let found = batch.measure(true, &setup.view(0, &[]));
+            let found = batch.measure(&setup.view(0, &[]), |views| measure_on(true, views));
             measured.lock().unwrap_or_else(PoisonError::into_inner).push((number, found));
             drop(under_way);
         });

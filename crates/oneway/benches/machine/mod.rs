@@ -3,7 +3,7 @@
 //! Every figure is the best of several tries, as a limit should be. Bytes are those that move between a core and the level
 //! that holds the arrays. A copy moves three bytes for each one copied: the engine writes by plain stores, which read a
 //! line before they own it (write-allocate), and so does the copy here. A C library's `memcpy` may go round that.
-#![allow(dead_code, unsafe_code, unreachable_pub, clippy::unwrap_used)]
+#![allow(dead_code, unsafe_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -57,7 +57,9 @@ pub fn gather(lists: &[Picks<'_>], threads: usize) -> f64 {
     let readers: &[fn(&Picks<'_>)] = match lists[0].width {
         10 => &[read::<10, 0>, read::<10, 16>, read::<10, 48>],
         123 => &[read::<123, 0>, read::<123, 4>, read::<123, 16>],
-        width => unimplemented!("rows of {width} numbers"),
+        width => panic!(
+            "no loop here reads rows of {width} numbers: add one, its width must be known to the compiler"
+        ),
     };
     readers.iter().map(|&read| read_by(read)).fold(f64::INFINITY, f64::min)
 }
@@ -157,7 +159,8 @@ pub fn best<P: Send>(parts: Vec<P>, sweep: impl Fn(&mut P) + Sync) -> f64 {
     tries.fold(f64::INFINITY, f64::min)
 }
 
-/// Runs `work` as the engine runs its passes: compiled for the widest vectors that there are.
+/// Runs `work` as the engine runs its passes: compiled for the widest vectors that there are. The library keeps its own
+/// `widest` to itself, and has no use for fused operations, whose peak is measured here.
 #[inline(always)]
 pub fn widest<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]

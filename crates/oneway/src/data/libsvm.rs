@@ -82,6 +82,10 @@ pub fn parse(mut reader: impl BufRead, path: &Path, features: Option<usize>) -> 
         labels.push(label, number).map_err(|message| located(Fault { at, message }))?;
         let last = read_row(cells, features, &mut row).map_err(located)?;
         largest = largest.max(last);
+        if !rows.has_room(row.len()) {
+            let message = "there are more than 2³² − 1 cells up to here: give a part of the data".to_owned();
+            return Err(located(Fault { at: 0, message }));
+        }
         rows.push(row.drain(..));
     }
     let unusable = |message: &str| Error::File { path: path.to_owned(), message: message.to_owned() };

@@ -33,7 +33,15 @@ impl SparseRows {
         Self { offsets: vec![0], columns: Columns::Byte(vec![]), values: None }
     }
 
+    /// Whether so many more entries can be appended: there is room for 2³² − 1.
+    pub fn has_room(&self, entries: usize) -> bool {
+        self.entries().checked_add(entries).is_some_and(|all| u32::try_from(all).is_ok())
+    }
+
     /// Appends one row of (column, value) pairs, columns ascending.
+    ///
+    /// # Panics
+    /// If there is no [room](Self::has_room) for them.
     pub fn push(&mut self, row: impl IntoIterator<Item = (u32, f64)>) {
         for (column, value) in row {
             self.push_column(column);
@@ -186,6 +194,15 @@ impl<C: Copy + Into<u32>> Entries for Valued<'_, C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn there_is_room_for_as_many_entries_as_an_offset_can_count() {
+        let mut rows = SparseRows::new();
+        let most = u32::MAX as usize;
+        assert!(rows.has_room(most) && !rows.has_room(most + 1));
+        rows.push([(0, 1.0), (3, 1.0)]);
+        assert!(rows.has_room(most - 2) && !rows.has_room(most - 1) && !rows.has_room(usize::MAX));
+    }
 
     #[test]
     fn rows_come_back_as_pushed_in_every_representation() {
