@@ -153,6 +153,10 @@ round and never agree; give at least one of these agents a self-weight"
         closed: &'static str,
     },
 
+    /// A question that the theory has no answer to.
+    #[error("theory has no answer here: {0}")]
+    NoTheory(String),
+
     /// More agents than rows of data.
     #[error("{agents} agents cannot share {rows} rows of data: give at most {rows} agents")]
     TooFewRows {

@@ -249,6 +249,13 @@ impl<'a> Simulator<'a> {
         !self.states.rows().chunks(1024).all(sound)
     }
 
+    /// Puts every agent into a state of one's own: `fill(agent, row)` writes its row. The rounds done stay as they are.
+    pub fn fill_states(&mut self, mut fill: impl FnMut(usize, &mut [f64])) {
+        let width = self.layout.state.len(self.d);
+        let rows = self.states.rows_mut().chunks_exact_mut(stride(width).max(1));
+        rows.enumerate().for_each(|(agent, row)| fill(agent, &mut row[..width]));
+    }
+
     /// The state as it is now.
     pub fn view(&self) -> View<'_> {
         self.setup.view(self.k, self.states.rows())

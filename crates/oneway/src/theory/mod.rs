@@ -6,5 +6,11 @@
 mod censor;
 mod condensed;
 mod exact;
+#[cfg(feature = "theory")]
+pub mod linear;
 pub mod perron;
+#[cfg(feature = "theory")]
+pub mod spectrum;
+#[cfg(feature = "theory")]
+pub mod stability;
 mod wide;

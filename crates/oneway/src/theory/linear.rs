@@ -1,0 +1,201 @@
+//! A round as a linear map, derived from the method itself.
+//!
+//! With f_i(x) = ½h‖x‖², one curvature h for all agents, a round of most methods is linear in the agents' vectors:
+//! s⁺ = T(ηh)·s with s all of them stacked. T is found by applying the method to vectors, in the engine that runs it
+//! everywhere else, so that a new method is analysed without a line of its own. T depends on η and h through their
+//! product only: in the variables (hx, g, v, …) a round knows no other number.
+//!
+//! Push-sum's weights w do not depend on the vectors. They are held at their limit nπ_C, which makes z = x/w linear.
+
+use faer::Mat;
+
+use super::spectrum::LinearMap;
+use crate::method::{Method, Roles};
+use crate::problem::Problem;
+use crate::sample::{Draws, Purpose};
+use crate::schedule::Schedule;
+use crate::simulator::{Setup, Simulator};
+use crate::topology::Topology;
+use crate::{Error, Result};
+
+/// f_i(x) = ½‖x‖² for every agent.
+#[derive(Debug)]
+struct UnitCurvature {
+    agents: usize,
+    dim: usize,
+}
+
+impl Problem for UnitCurvature {
+    fn agents(&self) -> usize {
+        self.agents
+    }
+
+    fn dim(&self) -> usize {
+        self.dim
+    }
+
+    fn gradient(&self, agent: usize, x: &[f64], _draws: &mut Draws, g: &mut [f64]) {
+        self.exact(agent, x, g);
+    }
+
+    fn exact(&self, _agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
+        g.copy_from_slice(x);
+        0.5 * x.iter().map(|x| x * x).sum::<f64>()
+    }
+}
+
+/// A method on a topology, as the map T(ηh) of a whole period of rounds.
+///
+/// ```
+/// use oneway::{methods::PushPull, theory::linear::RoundMap, topology::Topology};
+/// // one agent: x⁺ = x − ηy, y⁺ = y + x⁺ − g, g⁺ = x⁺
+/// let alone = Topology::complete(1).unwrap();
+/// let t = RoundMap::new(&PushPull, &alone).unwrap().dense(0.5).unwrap();
+/// assert_eq!((t[(0, 0)], t[(0, 1)], t[(0, 2)]), (1.0, -0.5, 0.0));
+/// assert_eq!((t[(1, 0)], t[(1, 1)], t[(1, 2)]), (1.0, 0.5, -1.0));
+/// assert_eq!((t[(2, 0)], t[(2, 1)], t[(2, 2)]), (1.0, -0.5, 0.0));
+/// ```
+#[derive(Debug)]
+pub struct RoundMap<'a> {
+    method: &'a dyn Method,
+    topology: &'a Topology,
+    /// nπ_C, for methods with push-sum's weight.
+    weights: Option<Vec<f64>>,
+}
+
+impl<'a> RoundMap<'a> {
+    /// The map of a method on a topology it can run on; [`Error::NoTheory`] if its rounds are not linear.
+    ///
+    /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as coordinates.
+    pub fn new(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
+        topology.check(method.network())?;
+        let scalars = method.layout().state.scalars;
+        let weights = match (method.roles().weight, scalars) {
+            (None, 0) => None,
+            (Some(0), 1) => {
+                let n = topology.agents() as f64;
+                Some(topology.stationary(0)?.push.iter().map(|share| n * share).collect())
+            }
+            _ => {
+                return Err(Error::NoTheory(format!("{method:?} keeps scalars other than push-sum's weight")));
+            }
+        };
+        let map = Self { method, topology, weights };
+        map.check_linear()?;
+        Ok(map)
+    }
+
+    fn check_linear(&self) -> Result<()> {
+        let mut draws = Draws::new(0, Purpose::Graph, 0, 0);
+        let sample: Vec<[f64; 2]> = (0..self.dim()).map(|_| [draws.normal(), draws.normal()]).collect();
+        let linear = self.with(0.1, 3, |flow| {
+            flow.fill(|at, column| match column {
+                0 | 1 => sample[at][column],
+                _ => sample[at][0] + sample[at][1],
+            });
+            flow.turn();
+            (0..self.dim()).all(|at| {
+                let [a, b, both] = [0, 1, 2].map(|column| flow.at(at, column));
+                (a + b - both).abs() <= 1e-9 * (1.0 + a.abs() + b.abs())
+            })
+        })?;
+        match linear {
+            true => Ok(()),
+            false => Err(Error::NoTheory(format!("a round of {:?} is not a linear map", self.method))),
+        }
+    }
+
+    /// Length of s: all vectors of all agents.
+    pub fn dim(&self) -> usize {
+        self.topology.agents() * self.method.layout().state.vectors
+    }
+
+    /// Rounds that T stands for.
+    pub fn rounds(&self) -> usize {
+        self.topology.period().len()
+    }
+
+    /// T(ηh) as a matrix, all its columns at once: entry s·n + i is vector s of agent i. O(n·deg·dim) time, dim² room.
+    pub fn dense(&self, step: f64) -> Result<Mat<f64>> {
+        self.with(step, self.dim(), |flow| {
+            flow.fill(|at, column| f64::from(at == column));
+            flow.turn();
+            Mat::from_fn(self.dim(), self.dim(), |at, column| flow.at(at, column))
+        })
+    }
+
+    /// Lets vectors flow through rounds with the raw step ηh, `width` of them side by side.
+    pub(super) fn with<T>(
+        &self,
+        step: f64,
+        width: usize,
+        work: impl FnOnce(&mut Flow<'_, '_>) -> T,
+    ) -> Result<T> {
+        let problem = UnitCurvature { agents: self.topology.agents(), dim: width };
+        let Self { method, topology, .. } = *self;
+        let schedule = Schedule::constant(step)?;
+        let simulator = Simulator::new(Setup { method, problem: &problem, topology, schedule, seed: 0 })?;
+        Ok(work(&mut Flow { simulator, map: self, width }))
+    }
+}
+
+/// Vectors on their way through rounds.
+#[derive(Debug)]
+pub(super) struct Flow<'s, 'm> {
+    simulator: Simulator<'s>,
+    map: &'m RoundMap<'m>,
+    width: usize,
+}
+
+impl Flow<'_, '_> {
+    /// Sets entry `at` of vector number `column` to `value(at, column)`.
+    pub(super) fn fill(&mut self, mut value: impl FnMut(usize, usize) -> f64) {
+        let (n, width) = (self.map.topology.agents(), self.width);
+        self.simulator.fill_states(|agent, row| {
+            let (vectors, scalars) = row.split_at_mut(row.len() - self.map.weights.iter().len());
+            for (part, vector) in vectors.chunks_exact_mut(width).enumerate() {
+                let numbers = vector.iter_mut().enumerate();
+                numbers.for_each(|(column, number)| *number = value(part * n + agent, column));
+            }
+            scalars.iter_mut().zip(&self.map.weights).for_each(|(w, limit)| *w = limit[agent]);
+        });
+    }
+
+    /// Takes out what is conserved: Σ(tracker − tracked) = 0 in every run (Lemma 2), and would stay what it is for ever.
+    fn keep_to_law(&mut self, s: &mut [f64]) {
+        let Roles { tracker, tracked, .. } = self.map.method.roles();
+        let Some((tracker, tracked)) = tracker.zip(tracked) else { return };
+        let n = self.map.topology.agents();
+        let part = |index: usize| index * n..(index + 1) * n;
+        let excess = s[part(tracker)].iter().sum::<f64>() - s[part(tracked)].iter().sum::<f64>();
+        let share = 0.5 * excess / n as f64;
+        s[part(tracker)].iter_mut().for_each(|v| *v -= share);
+        s[part(tracked)].iter_mut().for_each(|m| *m += share);
+    }
+
+    /// s ← Ts, a whole period.
+    pub(super) fn turn(&mut self) {
+        (0..self.map.rounds()).for_each(|_| self.simulator.round());
+    }
+
+    /// Entry `at` of vector number `column`.
+    pub(super) fn at(&self, at: usize, column: usize) -> f64 {
+        let n = self.map.topology.agents();
+        self.simulator.view().vector(at % n, at / n)[column]
+    }
+}
+
+/// T on the states that can occur: those that obey Lemma 2.
+impl LinearMap for Flow<'_, '_> {
+    fn dim(&self) -> usize {
+        self.map.dim()
+    }
+
+    fn apply(&mut self, s: &mut [f64], times: u64) {
+        self.keep_to_law(s);
+        self.fill(|at, _| s[at]);
+        (0..times).for_each(|_| self.turn());
+        s.iter_mut().enumerate().for_each(|(at, s)| *s = self.at(at, 0));
+        self.keep_to_law(s);
+    }
+}

@@ -1,0 +1,195 @@
+//! Spectral radii: how fast powers of a matrix grow or die out.
+//!
+//! Small maps are taken as matrices, and all eigenvalues found. Larger ones are asked by what they do to vectors:
+//! Arnoldi's method on a *power* A^q. Slow networks have many eigenvalues within 10⁻⁵ of each other; their q-th powers lie
+//! apart, and a Krylov space of forty vectors tells them from each other where A itself would need thousands.
+
+use faer::{Mat, c64};
+
+use crate::sample::{Draws, Purpose};
+use crate::{Error, Result};
+
+/// Up to this size all eigenvalues are computed.
+const DENSE: usize = 128;
+/// Vectors of a Krylov space.
+const KRYLOV: usize = 40;
+/// A Ritz value is taken when its residual is below this share of it,
+const RESIDUAL: f64 = 1e-10;
+/// or below this one, if that is also this share only of what its logarithm is: far from 1 less will do.
+const COARSE: f64 = 1e-4;
+const SHARE: f64 = 1e-4;
+/// Most applications of the map in a Krylov space.
+const MOST_APPLICATIONS: u64 = 1 << 23;
+/// Powers of the map may grow up to this before they are taken for what they are.
+const LARGEST_GROWTH: f64 = 1e60;
+
+/// A linear map of ℝⁿ into itself, known by what it does.
+pub trait LinearMap {
+    /// n.
+    fn dim(&self) -> usize;
+
+    /// x ← A^times x.
+    fn apply(&mut self, x: &mut [f64], times: u64);
+}
+
+/// The spectral radius, the largest |z| over all eigenvalues z.
+///
+/// O(n³) for small maps; for others some hundred to some hundred thousand applications, as far as it takes to tell the
+/// largest eigenvalues apart. [`Error::NoTheory`] if they are too close.
+///
+/// ```
+/// use oneway::theory::spectrum::{LinearMap, radius};
+/// /// Turns by a right angle, and halves.
+/// struct Turn;
+/// impl LinearMap for Turn {
+///     fn dim(&self) -> usize {
+///         2
+///     }
+///     fn apply(&mut self, x: &mut [f64], times: u64) {
+///         (0..times).for_each(|_| (x[0], x[1]) = (-0.5 * x[1], 0.5 * x[0]));
+///     }
+/// }
+/// assert!((radius(&mut Turn).unwrap() - 0.5).abs() < 1e-15);
+/// ```
+pub fn radius(map: &mut dyn LinearMap) -> Result<f64> {
+    Search::new(map.dim()).radius(map)
+}
+
+/// Spectral radii of maps that differ little from each other: each search begins where the last one ended.
+#[derive(Debug)]
+pub(super) struct Search {
+    start: Vec<f64>,
+    power: u64,
+}
+
+impl Search {
+    pub(super) fn new(dim: usize) -> Self {
+        let mut draws = Draws::new(1, Purpose::Graph, dim, 0);
+        Self { start: (0..dim).map(|_| draws.normal()).collect(), power: 1 }
+    }
+
+    pub(super) fn radius(&mut self, map: &mut dyn LinearMap) -> Result<f64> {
+        if is_small(map.dim()) {
+            return dense_radius(&dense(map));
+        }
+        let mut power = (self.power / 4).max(1);
+        loop {
+            let ritz = dominant(map, &mut self.start, power);
+            // a random part, so that nothing is ever out of sight
+            let mut draws = Draws::new(2, Purpose::Graph, map.dim(), power);
+            normalise(&mut self.start);
+            self.start.iter_mut().for_each(|s| *s += 1e-3 * draws.normal());
+            let Some(ritz) = ritz else {
+                // the power overflowed: a smaller one did not, or nothing will
+                match power {
+                    1 => return Err(Error::NoTheory("a map is not finite".to_owned())),
+                    _ => power /= 4,
+                }
+                continue;
+            };
+            self.power = power;
+            let log = ritz.modulus.ln() / power as f64;
+            let error = ritz.residual / ritz.modulus;
+            if error <= RESIDUAL || (error <= COARSE && error / power as f64 <= SHARE * log.abs()) {
+                return Ok(log.exp());
+            }
+            // four times the power, but not so far that a vector overflows
+            let next = (4 * power).min((LARGEST_GROWTH.ln() / log.abs().max(1e-300)) as u64);
+            if next <= power || next * KRYLOV as u64 > MOST_APPLICATIONS {
+                let message = "the largest eigenvalues lie too close together to be told apart";
+                return Err(Error::NoTheory(message.to_owned()));
+            }
+            power = next;
+        }
+    }
+}
+
+/// Whether a map of this size is taken as a matrix.
+pub(super) fn is_small(dim: usize) -> bool {
+    dim <= DENSE
+}
+
+/// The spectral radius of a matrix.
+pub(super) fn dense_radius(matrix: &Mat<f64>) -> Result<f64> {
+    if !matrix.is_all_finite() {
+        return Err(Error::NoTheory("a matrix holds numbers that are not finite".to_owned()));
+    }
+    let largest = |values: Vec<c64>| values.iter().map(|z| z.norm()).fold(0.0, f64::max);
+    matrix.eigenvalues().map(largest).map_err(|_| {
+        Error::NoTheory("the eigenvalues of a matrix were not found (the iteration did not end)".to_owned())
+    })
+}
+
+/// The matrix of a map, column by column.
+fn dense(map: &mut dyn LinearMap) -> Mat<f64> {
+    let mut matrix = Mat::zeros(map.dim(), map.dim());
+    let mut column = vec![0.0; map.dim()];
+    for j in 0..map.dim() {
+        column.fill(0.0);
+        column[j] = 1.0;
+        map.apply(&mut column, 1);
+        (0..map.dim()).for_each(|i| matrix[(i, j)] = column[i]);
+    }
+    matrix
+}
+
+/// The largest Ritz value of A^power.
+struct Ritz {
+    modulus: f64,
+    residual: f64,
+}
+
+/// Arnoldi's method on A^power from `start`, which becomes the real span of the dominant Ritz vector.
+/// None if it overflows.
+fn dominant(map: &mut dyn LinearMap, start: &mut [f64], power: u64) -> Option<Ritz> {
+    let size = KRYLOV.min(map.dim());
+    let mut basis: Vec<Vec<f64>> = vec![];
+    let mut hessenberg = Mat::<f64>::zeros(size + 1, size);
+    let mut next = start.to_vec();
+    map.apply(&mut next, power); // what dies out at once need not be in the space
+    while normalise(&mut next) && basis.len() < size {
+        let mut image = next.clone();
+        basis.push(next);
+        map.apply(&mut image, power);
+        let column = basis.len() - 1;
+        // twice is enough: orthogonal to rounding
+        for _ in 0..2 {
+            for (row, vector) in basis.iter().enumerate() {
+                let along = dot(vector, &image);
+                hessenberg[(row, column)] += along;
+                image.iter_mut().zip(vector).for_each(|(x, v)| *x -= along * v);
+            }
+        }
+        hessenberg[(column + 1, column)] = dot(&image, &image).sqrt();
+        next = image;
+    }
+    let m = basis.len();
+    let square = hessenberg.submatrix(0, 0, m, m).to_owned();
+    let eigen = (m > 0 && square.is_all_finite()).then(|| square.eigen().ok())??;
+    let (values, vectors) = (eigen.S(), eigen.U());
+    let largest = (0..m).max_by(|&a, &b| values[a].norm().total_cmp(&values[b].norm())).unwrap_or(0);
+    let weights: Vec<c64> = (0..m).map(|row| vectors[(row, largest)]).collect();
+    let length = weights.iter().map(c64::norm_sqr).sum::<f64>().sqrt();
+    start.fill(0.0);
+    for (vector, weight) in basis.iter().zip(&weights) {
+        start.iter_mut().zip(vector).for_each(|(s, v)| *s += (weight.re + weight.im) * v);
+    }
+    Some(Ritz {
+        modulus: values[largest].norm(),
+        residual: hessenberg[(m, m - 1)] * weights[m - 1].norm() / length,
+    })
+}
+
+/// Divides by the length; `false`, and untouched, if there is none.
+fn normalise(x: &mut [f64]) -> bool {
+    let length = dot(x, x).sqrt();
+    if !(length > 0.0 && length.is_finite()) {
+        return false;
+    }
+    x.iter_mut().for_each(|x| *x /= length);
+    true
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
