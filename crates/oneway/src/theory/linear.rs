@@ -7,10 +7,13 @@
 //!
 //! Push-sum's weights w do not depend on the vectors. They are held at their limit nπ_C, which makes z = x/w linear.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use faer::Mat;
 
 use super::spectrum::LinearMap;
 use crate::method::{Method, Roles};
+use crate::metrics;
 use crate::problem::Problem;
 use crate::sample::{Draws, Purpose};
 use crate::schedule::Schedule;
@@ -18,11 +21,14 @@ use crate::simulator::{Setup, Simulator};
 use crate::topology::Topology;
 use crate::{Error, Result};
 
-/// f_i(x) = ½‖x‖² for every agent.
-#[derive(Debug)]
+/// f_i(x) = ½‖x‖² for every agent; with a unit of noise in coordinate i of agent i's gradients, if asked for.
+#[derive(Debug, Default)]
 struct UnitCurvature {
     agents: usize,
     dim: usize,
+    noisy: bool,
+    /// Gradients asked for.
+    calls: AtomicUsize,
 }
 
 impl Problem for UnitCurvature {
@@ -35,7 +41,11 @@ impl Problem for UnitCurvature {
     }
 
     fn gradient(&self, agent: usize, x: &[f64], _draws: &mut Draws, g: &mut [f64]) {
+        self.calls.fetch_add(1, Ordering::Relaxed);
         self.exact(agent, x, g);
+        if self.noisy {
+            g[agent] += 1.0;
+        }
     }
 
     fn exact(&self, _agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
@@ -77,7 +87,9 @@ impl<'a> RoundMap<'a> {
                 Some(topology.stationary(0)?.push.iter().map(|share| n * share).collect())
             }
             _ => {
-                return Err(Error::NoTheory(format!("{method:?} keeps scalars other than push-sum's weight")));
+                return Err(Error::NoTheory(format!(
+                    "{method:?} keeps scalars other than push-sum's weight"
+                )));
             }
         };
         let map = Self { method, topology, weights };
@@ -131,12 +143,93 @@ impl<'a> RoundMap<'a> {
         width: usize,
         work: impl FnOnce(&mut Flow<'_, '_>) -> T,
     ) -> Result<T> {
-        let problem = UnitCurvature { agents: self.topology.agents(), dim: width };
+        let problem =
+            UnitCurvature { agents: self.topology.agents(), dim: width, ..UnitCurvature::default() };
+        self.on(&problem, step, work)
+    }
+
+    fn on<T>(
+        &self,
+        problem: &UnitCurvature,
+        step: f64,
+        work: impl FnOnce(&mut Flow<'_, '_>) -> T,
+    ) -> Result<T> {
         let Self { method, topology, .. } = *self;
         let schedule = Schedule::constant(step)?;
-        let simulator = Simulator::new(Setup { method, problem: &problem, topology, schedule, seed: 0 })?;
-        Ok(work(&mut Flow { simulator, map: self, width }))
+        let simulator = Simulator::new(Setup { method, problem, topology, schedule, seed: 0 })?;
+        Ok(work(&mut Flow { simulator, map: self, width: problem.dim }))
     }
+
+    /// T(ηh) on the states that can occur, as a matrix: what Lemma 2 forbids is mapped to zero.
+    pub(super) fn dense_within_law(&self, step: f64) -> Result<Mat<f64>> {
+        let mut matrix = self.dense(step)?;
+        (0..matrix.ncols()).for_each(|column| self.keep_to_law(matrix.col_as_slice_mut(column)));
+        Ok(matrix)
+    }
+
+    /// N: what a round makes of a unit of noise in one agent's gradient, a column an agent.
+    pub(super) fn noise(&self, step: f64) -> Result<Mat<f64>> {
+        let n = self.topology.agents();
+        let problem = UnitCurvature { agents: n, dim: n, noisy: true, ..UnitCurvature::default() };
+        let (noise, calls) = self.on(&problem, step, |flow| {
+            flow.fill(|_, _| 0.0);
+            let before = problem.calls.load(Ordering::Relaxed);
+            flow.turn();
+            let noise = Mat::from_fn(self.dim(), n, |at, column| flow.at(at, column));
+            (noise, problem.calls.load(Ordering::Relaxed) - before)
+        })?;
+        match calls == n {
+            true => Ok(noise),
+            false => Err(Error::NoTheory(format!(
+                "{:?} asks for {calls} gradients of {n} agents a round",
+                self.method
+            ))),
+        }
+    }
+
+    /// What the quantities of interest read off s.
+    pub(super) fn readouts(&self) -> Result<Readouts> {
+        let n = self.topology.agents();
+        self.with(1.0, self.dim(), |flow| {
+            flow.fill(|at, column| f64::from(at == column));
+            let view = flow.simulator.view();
+            let trackers = self.method.roles().tracker.map(|tracker| {
+                let π_c = &self.topology.stationary(0)?.push;
+                let share = |i: usize, at: usize| match at / n == tracker {
+                    true => f64::from(at % n == i) - π_c[i], // v_i − π_C,i Σ_j v_j
+                    false => 0.0,
+                };
+                Ok((0..n).map(|i| (0..self.dim()).map(|at| share(i, at)).collect()).collect())
+            });
+            Ok(Readouts {
+                average: metrics::average(&view)?,
+                estimates: (0..n).map(|i| view.estimate(i).to_vec()).collect(),
+                trackers: trackers.transpose()?,
+            })
+        })?
+    }
+
+    /// Takes out what is conserved: Σ(tracker − tracked) = 0 in every run (Lemma 2), and would stay what it is for ever.
+    fn keep_to_law(&self, s: &mut [f64]) {
+        let Roles { tracker, tracked, .. } = self.method.roles();
+        let Some((tracker, tracked)) = tracker.zip(tracked) else { return };
+        let n = self.topology.agents();
+        let part = |index: usize| index * n..(index + 1) * n;
+        let excess = s[part(tracker)].iter().sum::<f64>() - s[part(tracked)].iter().sum::<f64>();
+        let share = 0.5 * excess / n as f64;
+        s[part(tracker)].iter_mut().for_each(|v| *v -= share);
+        s[part(tracked)].iter_mut().for_each(|m| *m += share);
+    }
+}
+
+/// Linear functions of s, as rows of weights.
+pub(super) struct Readouts {
+    /// x̄, where F is evaluated.
+    pub(super) average: Vec<f64>,
+    /// x_i, each agent's estimate.
+    pub(super) estimates: Vec<Vec<f64>>,
+    /// v_i − nπ_C,i v̄, each agent's error in tracking.
+    pub(super) trackers: Option<Vec<Vec<f64>>>,
 }
 
 /// Vectors on their way through rounds.
@@ -161,18 +254,6 @@ impl Flow<'_, '_> {
         });
     }
 
-    /// Takes out what is conserved: Σ(tracker − tracked) = 0 in every run (Lemma 2), and would stay what it is for ever.
-    fn keep_to_law(&mut self, s: &mut [f64]) {
-        let Roles { tracker, tracked, .. } = self.map.method.roles();
-        let Some((tracker, tracked)) = tracker.zip(tracked) else { return };
-        let n = self.map.topology.agents();
-        let part = |index: usize| index * n..(index + 1) * n;
-        let excess = s[part(tracker)].iter().sum::<f64>() - s[part(tracked)].iter().sum::<f64>();
-        let share = 0.5 * excess / n as f64;
-        s[part(tracker)].iter_mut().for_each(|v| *v -= share);
-        s[part(tracked)].iter_mut().for_each(|m| *m += share);
-    }
-
     /// s ← Ts, a whole period.
     pub(super) fn turn(&mut self) {
         (0..self.map.rounds()).for_each(|_| self.simulator.round());
@@ -192,10 +273,10 @@ impl LinearMap for Flow<'_, '_> {
     }
 
     fn apply(&mut self, s: &mut [f64], times: u64) {
-        self.keep_to_law(s);
+        self.map.keep_to_law(s);
         self.fill(|at, _| s[at]);
         (0..times).for_each(|_| self.turn());
         s.iter_mut().enumerate().for_each(|(at, s)| *s = self.at(at, 0));
-        self.keep_to_law(s);
+        self.map.keep_to_law(s);
     }
 }

@@ -7,6 +7,8 @@ mod censor;
 mod condensed;
 mod exact;
 #[cfg(feature = "theory")]
+pub mod floor;
+#[cfg(feature = "theory")]
 pub mod linear;
 pub mod perron;
 #[cfg(feature = "theory")]

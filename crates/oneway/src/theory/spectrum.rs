@@ -193,3 +193,71 @@ fn normalise(x: &mut [f64]) -> bool {
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::families;
+    use crate::methods::{PushPull, Smtpp};
+    use crate::theory::linear::RoundMap;
+    use crate::topology::{Subgraph, Topology, Weights};
+
+    /// A matrix as a map.
+    struct Matrix(Mat<f64>);
+
+    impl LinearMap for Matrix {
+        fn dim(&self) -> usize {
+            self.0.nrows()
+        }
+
+        fn apply(&mut self, x: &mut [f64], times: u64) {
+            for _ in 0..times {
+                let image = &self.0 * faer::Col::from_fn(x.len(), |i| x[i]);
+                x.iter_mut().enumerate().for_each(|(i, x)| *x = image[i]);
+            }
+        }
+    }
+
+    #[test]
+    fn krylov_spaces_find_what_all_eigenvalues_show() {
+        let smtpp = Smtpp::new(0.1).unwrap();
+        for (digraph, step) in
+            [(families::flower(60, 4).unwrap(), 0.003), (families::ring(50).unwrap(), 1e-4)]
+        {
+            for subgraph in [Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees] {
+                let topology =
+                    Topology::of(std::slice::from_ref(&digraph), subgraph, Weights::Uniform, 0).unwrap();
+                for method in [&smtpp as &dyn crate::method::Method, &PushPull] {
+                    let map = RoundMap::new(method, &topology).unwrap();
+                    assert!(!is_small(map.dim()));
+                    let all = dense_radius(&map.dense_within_law(step).unwrap()).unwrap();
+                    let found = map.with(step, 1, |flow| radius(flow)).unwrap().unwrap();
+                    assert!(
+                        (found.ln() / all.ln() - 1.0).abs() < 1e-3,
+                        "{method:?} {subgraph:?}: {found} {all}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn defective_and_periodic_maps_are_no_trouble() {
+        let block = Mat::from_fn(2, 2, |i, j| [[0.5, 1.0], [0.0, 0.5]][i][j]);
+        assert!((radius(&mut Matrix(block)).unwrap() - 0.5).abs() < 1e-7);
+        // a cycle: all eigenvalues have one modulus
+        for dim in [100, 200] {
+            let cycle = Mat::from_fn(dim, dim, |i, j| if i == (j + 1) % dim { 0.9 } else { 0.0 });
+            let found = radius(&mut Matrix(cycle));
+            assert!(found.as_ref().is_ok_and(|found| (found - 0.9).abs() < 1e-9), "{dim}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_is_refused() {
+        for dim in [3, 200] {
+            let broken = Mat::from_fn(dim, dim, |i, j| if (i, j) == (1, 2) { f64::NAN } else { 0.1 });
+            assert!(radius(&mut Matrix(broken)).unwrap_err().to_string().contains("finite"));
+        }
+    }
+}

@@ -42,15 +42,8 @@ pub struct Limit {
 /// assert!((limit.effective - 2.0).abs() < 1e-5);
 /// ```
 pub fn limit(method: &dyn Method, topology: &Topology) -> Result<Limit> {
-    let complete;
-    let topology = match method.network() {
-        // all agents of a centralised method hold the same: one shows what they do
-        Network::Central => {
-            complete = Topology::complete(1)?;
-            &complete
-        }
-        Network::PushPull | Network::PushSum => topology,
-    };
+    let one = one_for_all(method)?;
+    let topology = one.as_ref().unwrap_or(topology);
     let map = RoundMap::new(method, topology)?;
     let divisor = topology.step_divisor(method.network())?;
     let tolerance = if spectrum::is_small(map.dim()) { TOLERANCE } else { 100.0 * TOLERANCE };
@@ -79,8 +72,14 @@ pub fn limit(method: &dyn Method, topology: &Topology) -> Result<Limit> {
 /// assert!((stability::rate(&PushPull, &alone, 0.25).unwrap() - 0.75).abs() < 1e-12); // x⁺ = (1 − ηh)x
 /// ```
 pub fn rate(method: &dyn Method, topology: &Topology, step: f64) -> Result<f64> {
-    let map = RoundMap::new(method, topology)?;
+    let one = one_for_all(method)?;
+    let map = RoundMap::new(method, one.as_ref().unwrap_or(topology))?;
     Ok(growth(&map, &mut Search::new(map.dim()), step)?.exp())
+}
+
+/// All agents of a centralised method hold the same: one shows what they do.
+fn one_for_all(method: &dyn Method) -> Result<Option<Topology>> {
+    (method.network() == Network::Central).then(|| Topology::complete(1)).transpose()
 }
 
 /// ln of the growth a round at the raw step.
