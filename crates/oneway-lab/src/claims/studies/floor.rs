@@ -1,17 +1,16 @@
 //! The error floor at a constant step: how it depends on λ (Theorem 1) and on n (linear speed-up).
 //!
 //! All f_i(x) = ½‖x − c_i‖² have curvature h = 1 and additive gradient noise; the stationary means of
-//! ‖∇F(x̄)‖², (1/n)Σ‖∇F(x_i)‖² and (1/n)Σ‖v_i − nπ_C,i v̄‖² are divided by σ², and so do not depend on it.
+//! ‖∇F(x̄)‖², (1/n)Σ‖∇F(x_i)‖² and (1/n)Σ‖v_i − nπ_C,i v̄‖² are exact, and divided by σ².
 
-use std::ops::ControlFlow;
-
-use anyhow::Result;
+use anyhow::{Context, Result};
 use oneway::graph::families;
 use oneway::methods::Smtpp;
+use oneway::theory;
 use oneway::topology::Topology;
 use rayon::prelude::*;
 
-use super::quadratic::{average, gradient_sq, paper_graphs, problem, run as run_quadratic, topology};
+use super::quadratic::{paper_graphs, topology};
 use super::{LINKS, MOMENTUM, SpeedUp};
 use crate::claims::statistics::PowerLaw;
 
@@ -21,12 +20,6 @@ pub(crate) const STEP: f64 = 0.1;
 pub(crate) const MOMENTA: [f64; 5] = [0.05, 0.1, 0.2, 0.4, 0.8];
 /// Every n tried.
 const SIZES: [usize; 4] = [5, 10, 20, 40];
-/// Independent coordinates of one run.
-const DIM: usize = 8;
-/// Rounds in all, and those before the stationary mean is taken: twenty times 1/(ηh).
-const ROUNDS: u64 = 8000;
-const BURN_IN: u64 = 200;
-const SEED: u64 = 20;
 
 /// Stationary means of one (graph, λ).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,7 +58,7 @@ pub(crate) struct Floors {
     pub(crate) dense: OnGraph,
 }
 
-/// Every λ on both graphs, on the full digraphs and on trees; one stream of noise for all.
+/// Every λ on both graphs, on the full digraphs and on trees.
 pub(super) fn run() -> Result<[Floors; 2]> {
     let [full, trees] = LINKS.map(|(subgraph, links)| -> Result<Floors> {
         let [sparse, dense] = paper_graphs()?.map(|(graph, digraph)| -> Result<OnGraph> {
@@ -93,30 +86,8 @@ pub(super) fn speed_up() -> Result<[SpeedUp; 2]> {
 }
 
 fn floor(topology: &Topology, λ: f64) -> Result<Floor> {
-    let n = topology.agents();
-    let variance = DIM as f64; // one for each coordinate
-    let problem = problem(n, DIM, [1.0, 1.0], variance)?;
-    let method = Smtpp::new(λ)?;
-    let stationary = topology.stationary(0)?;
-    let (mut mean, mut total) = ([0.0; DIM], [0.0; DIM]);
-    let mut sums = [0.0; 3];
-    run_quadratic(&method, &problem, topology, STEP, [SEED, ROUNDS], |view| {
-        if view.k > BURN_IN {
-            average(view, &stationary.pull, &mut mean);
-            total.fill(0.0);
-            for i in 0..n {
-                total.iter_mut().zip(view.vector(i, 1)).for_each(|(total, v)| *total += v); // n·v̄
-            }
-            sums[0] += gradient_sq(&problem, &mean);
-            for i in 0..n {
-                let share = stationary.push[i];
-                let tracker = view.vector(i, 1).iter().zip(&total);
-                sums[1] += gradient_sq(&problem, view.estimate(i)) / n as f64;
-                sums[2] += tracker.map(|(v, total)| (v - share * total).powi(2)).sum::<f64>() / n as f64;
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
-    let [at_average, at_agents, tracking] = sums.map(|sum| sum / (ROUNDS - BURN_IN) as f64 / variance);
+    let exact = theory::floor::floor(&Smtpp::new(λ)?, topology, STEP / topology.c_pi()?)?;
+    let theory::floor::Floor { at_average, at_agents, tracking, .. } = exact;
+    let tracking = tracking.context("SMTPP tracks")?;
     Ok(Floor { momentum: λ, at_average, at_agents, tracking })
 }
