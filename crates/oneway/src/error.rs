@@ -72,7 +72,7 @@ pub enum Error {
     },
 
     /// A mixing matrix with a row (pull) or column (push) that does not sum to one.
-    #[error("{axis} {index} of the mixing weights sums to {sum}, off by {:e}: {axis}s must sum to 1", sum - 1.0)]
+    #[error("{axis} {index} of the mixing weights {}: {axis}s must sum to 1", wrong_sum(axis, *index, *sum))]
     NotStochastic {
         /// "row" or "column".
         axis: &'static str,
@@ -156,6 +156,10 @@ round and never agree; give at least one of these agents a self-weight"
     /// A question that the theory has no answer to.
     #[error("theory has no answer here: {0}")]
     NoTheory(String),
+
+    /// An inequality of the theory that does not hold for the numbers given.
+    #[error("not certified: {0}")]
+    Uncertified(String),
 
     /// More agents than rows of data.
     #[error("{agents} agents cannot share {rows} rows of data: give at most {rows} agents")]
@@ -252,6 +256,25 @@ impl Error {
     }
 }
 
+/// A sum in words. Weights are positive, so that only what is empty sums to zero.
+fn wrong_sum(axis: &str, agent: usize, sum: f64) -> String {
+    if sum == 0.0 {
+        return match axis {
+            "row" => format!("is empty: agent {agent} hears nobody, not even itself"),
+            _ => format!("is empty: nobody hears agent {agent}, not even itself"),
+        };
+    }
+    let far = (sum - 1.0).abs();
+    // what is left over 1 is shown to three digits, the sum as far as that shows
+    let rounded = |value: f64, digits: usize| format!("{value:.digits$e}").parse().unwrap_or(value);
+    let short = |value: f64| match (1e-3..1e6).contains(&value) {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    };
+    let direction = if sum < 1.0 { "little" } else { "much" };
+    format!("sums to {}, {} too {direction}", short(rounded(sum, 11)), short(rounded(far, 2)))
+}
+
 fn did_you_mean(suggestion: Option<&str>, known: &str) -> String {
     match (suggestion, known) {
         (Some(near), _) => format!(": did you mean `{near}`? (known: {known})"),
@@ -278,4 +301,26 @@ pub(crate) fn shown(piece: &str) -> String {
         begin.push('…');
     }
     begin
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_sums_are_short_and_empty_ones_say_who_is_cut_off() {
+        for (sum, words) in [
+            (0.1 + 0.2 + 0.6, "sums to 0.9, 0.1 too little"),
+            (1.5, "sums to 1.5, 0.5 too much"),
+            (1.0 + 2e-9, "sums to 1.000000002, 2e-9 too much"),
+            (1e300, "sums to 1e300, 1e300 too much"),
+            (-0.0, "is empty: agent 3 hears nobody, not even itself"),
+        ] {
+            assert_eq!(wrong_sum("row", 3, sum), words);
+        }
+        assert_eq!(
+            Error::NotStochastic { axis: "column", index: 3, sum: -0.0 }.to_string(),
+            "column 3 of the mixing weights is empty: nobody hears agent 3, not even itself: columns must sum to 1"
+        );
+    }
 }

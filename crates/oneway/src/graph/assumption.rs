@@ -87,7 +87,7 @@ pub(crate) fn common_roots(pull: &Mixing, push: &Mixing, period: usize) -> Resul
 }
 
 /// Who keeps a share of its own.
-fn self_weighted(mixing: &Mixing) -> Vec<bool> {
+pub(super) fn self_weighted(mixing: &Mixing) -> Vec<bool> {
     (0..mixing.agents()).map(|i| mixing.senders(i).binary_search(&(i as u32)).is_ok()).collect()
 }
 
@@ -95,7 +95,7 @@ fn self_weighted(mixing: &Mixing) -> Vec<bool> {
 ///
 /// Levels from a breadth-first search differ by one along each link, up to a multiple of the period, so the period is
 /// the greatest common divisor of level(u) + 1 − level(v) over all links u → v. O(n + m).
-fn check_aperiodic(
+pub(super) fn check_aperiodic(
     graph_name: &'static str,
     graph: &Digraph,
     roots: &[usize],

@@ -24,15 +24,18 @@
 //! them, which for a tree costs a logarithm more): a million agents are no trouble.
 
 mod assumption;
+mod components;
 mod digraph;
 pub mod families;
 pub mod file;
 mod lists;
+pub mod repair;
 mod trees;
 pub mod weights;
 
 pub use assumption::{check_common_root, check_strongly_connected};
 pub(crate) use assumption::{common_roots, strongly_connected};
+pub use components::{Components, Degrees};
 pub use digraph::{Digraph, MAX_AGENTS, MAX_EDGES};
 pub use trees::Tree;
 
