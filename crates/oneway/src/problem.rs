@@ -36,8 +36,48 @@ pub trait Problem: Send + Sync + Debug {
         }
     }
 
+    /// L: every ∇f_i is L-Lipschitz (Assumption 2). An upper bound where it is not known exactly, ∞ where nothing is known.
+    /// May take many passes over the data: ask once.
+    fn smoothness(&self) -> f64 {
+        f64::INFINITY
+    }
+
+    /// σ² = E‖∇F_i(x; ξ) − ∇f_i(x)‖² (Assumption 3) where it is known and the same for all agents and all x. Elsewhere it
+    /// depends on x and can be [estimated](crate::theory::noise).
+    fn noise(&self) -> Option<f64> {
+        None
+    }
+
+    /// An upper bound on σ² for all agents and all x, where one is known. It may be far above what a run meets.
+    fn noise_bound(&self) -> Option<f64> {
+        self.noise()
+    }
+
+    /// The curvature of f_i and the noise of its gradient around x, where they are known and not too many to write down.
+    fn local_model(&self, _agent: usize, _x: &[f64]) -> Option<LocalModel> {
+        None
+    }
+
     /// The shares of held-out examples that the points classify rightly, where that has a meaning.
     fn test_accuracies(&self, _points: &[&[f64]]) -> Option<Vec<f64>> {
         None
     }
+}
+
+/// What an agent's problem looks like around a point: a quadratic with additive noise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocalModel {
+    /// ∇²f_i(x).
+    pub hessian: Symmetric,
+    /// S_i(x) = E ξξᵀ with ξ = ∇F_i(x; ξ) − ∇f_i(x); its trace is the σ² of that point.
+    pub covariance: Symmetric,
+}
+
+/// A symmetric d×d matrix.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Symmetric {
+    /// Its diagonal; all else is zero.
+    Diagonal(Vec<f64>),
+    /// All of its d² numbers.
+    Dense(Vec<f64>),
 }

@@ -62,6 +62,18 @@ impl Schedule {
         Self::new(size, Shape::Constant, 0)
     }
 
+    /// η, if it is the same in every round.
+    ///
+    /// ```
+    /// use oneway::schedule::{Schedule, Shape};
+    /// assert_eq!(Schedule::constant(0.1)?.as_constant(), Some(0.1));
+    /// assert_eq!(Schedule::new(0.1, Shape::InverseSqrt, 0)?.as_constant(), None);
+    /// # Ok::<(), oneway::Error>(())
+    /// ```
+    pub fn as_constant(&self) -> Option<f64> {
+        (self.shape == Shape::Constant && self.warmup <= 1).then_some(self.size)
+    }
+
     /// The same schedule with every step divided by `divisor` > 0 (by c_π, for effective steps).
     pub fn divided_by(self, divisor: f64) -> Result<Self> {
         Self::new(self.size / divisor, self.shape, self.warmup)
@@ -82,6 +94,13 @@ impl Schedule {
             }
         };
         if k < self.warmup { η * ((k + 1) as f64 / self.warmup as f64) } else { η }
+    }
+}
+
+impl Schedule {
+    /// The largest of η_0, …, η_{rounds−1}: it must be stable. After the warm-up no shape goes up.
+    pub fn largest(&self, rounds: u64) -> f64 {
+        (0..=self.warmup.min(rounds.saturating_sub(1))).map(|k| self.at(k)).fold(0.0, f64::max)
     }
 }
 
@@ -114,6 +133,23 @@ mod tests {
         assert_eq!(at(Shape::Cosine { rounds: 100 }, 0, 150), 0.0);
         assert_eq!(at(Shape::Decay { factor: 0.5, every: 10 }, 0, 39), 0.25);
         assert_eq!(corollary(20, 320).unwrap(), (0.25, 0.5));
+    }
+
+    #[test]
+    fn the_largest_step_is_that_of_all_rounds() {
+        let shapes = [
+            Shape::Constant,
+            Shape::Decay { factor: 0.5, every: 7 },
+            Shape::InverseSqrt,
+            Shape::Cosine { rounds: 40 },
+        ];
+        for shape in shapes {
+            for (warmup, rounds) in [(0, 40), (1, 40), (10, 40), (40, 40), (100, 40), (5, 1)] {
+                let steps = Schedule::new(2.0, shape, warmup).unwrap();
+                let largest = (0..rounds).map(|k| steps.at(k)).fold(0.0, f64::max);
+                assert_eq!(steps.largest(rounds), largest, "{shape:?}, {warmup} of {rounds}");
+            }
+        }
     }
 
     #[test]

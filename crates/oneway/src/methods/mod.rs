@@ -127,7 +127,7 @@ pub fn kind(name: &str) -> Result<&'static Kind> {
 }
 
 /// λ, if it is in (0, 1].
-fn momentum_coefficient(method: &str, λ: f64) -> Result<f64> {
+pub(crate) fn momentum_coefficient(method: &str, λ: f64) -> Result<f64> {
     let possible = λ > 0.0 && λ <= 1.0;
     possible
         .then_some(λ)

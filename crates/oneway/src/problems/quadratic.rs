@@ -3,7 +3,7 @@
 //! f_i(x) = ½ Σ_k h_k (x_k − c_ik)², with ∇F_i(x; ξ) = h∘(x − c_i) + ξ and ξ ~ N(0, (σ²/d) I), so that
 //! E‖ξ‖² = σ² as in Assumption 3. The centres c_i = x* + ζ u_i have Σ u_i = 0: the minimiser of F is x*.
 
-use crate::problem::Problem;
+use crate::problem::{LocalModel, Problem, Symmetric};
 use crate::sample::{Draws, Purpose};
 use crate::vectors::widest;
 use crate::{Error, Result};
@@ -136,6 +136,25 @@ impl Problem for Quadratic {
         }
         0.5 * twice_loss
     }
+
+    /// The largest curvature, exactly.
+    fn smoothness(&self) -> f64 {
+        self.curvature.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// diag(h) and (σ²/d) I, everywhere.
+    fn local_model(&self, _agent: usize, _x: &[f64]) -> Option<LocalModel> {
+        let per_coordinate = self.noise_per_coordinate * self.noise_per_coordinate;
+        Some(LocalModel {
+            hessian: Symmetric::Diagonal(self.curvature.clone()),
+            covariance: Symmetric::Diagonal(vec![per_coordinate; self.dim()]),
+        })
+    }
+
+    /// σ² = d·(σ/√d)², exactly.
+    fn noise(&self) -> Option<f64> {
+        Some(self.dim() as f64 * self.noise_per_coordinate * self.noise_per_coordinate)
+    }
 }
 
 #[cfg(test)]
@@ -176,6 +195,19 @@ mod tests {
         }
         assert!(mean.iter().all(|m| m.abs() < 0.01), "{mean:?}");
         assert!((energy - 0.49).abs() < 0.01, "{energy}");
+    }
+
+    #[test]
+    fn smoothness_is_the_largest_curvature_and_is_attained() {
+        let problem = Quadratic::new(SHAPE, 2, 4).unwrap();
+        assert_eq!(problem.smoothness(), 2.0);
+        let ([mut at, mut beside], mut x) = ([[0.0; 5]; 2], [0.3; 5]);
+        problem.exact(0, &x, &mut at);
+        x[4] += 1.0;
+        problem.exact(0, &x, &mut beside);
+        assert!((beside[4] - at[4] - 2.0).abs() < 1e-14 && beside[..4] == at[..4]);
+        assert!((problem.noise().unwrap() - 0.49).abs() < 1e-15);
+        assert_eq!(problem.noise_bound(), problem.noise());
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub enum Purpose {
     Problem = 3,
     /// Seeds derived from a seed.
     Seed = 4,
+    /// Gradients that are drawn to estimate their noise, on no trajectory.
+    Noise = 5,
 }
 
 /// A stream of draws at one (seed, purpose, agent, round).
@@ -211,6 +213,7 @@ mod tests {
             (2, Purpose::Gradient, 0, 0),
             (1 << 32 | 1, Purpose::Gradient, 0, 0),
             (1, Purpose::Graph, 0, 0),
+            (1, Purpose::Noise, 0, 0),
             (1, Purpose::Gradient, 1, 0),
             (1, Purpose::Gradient, 0, 1),
         ] {
@@ -219,7 +222,7 @@ mod tests {
         firsts.extend([1, 256].map(|phase| Draws::new(1, Purpose::Gradient, 0, 0).in_phase(phase).bits()));
         firsts.sort_unstable();
         firsts.dedup();
-        assert_eq!(firsts.len(), 8);
+        assert_eq!(firsts.len(), 9);
     }
 
     #[test]

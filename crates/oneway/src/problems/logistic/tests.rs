@@ -199,3 +199,60 @@ fn impossible_batches_and_weights_are_refused() {
     assert!(Logistic::new(&data, Partition::Even, 20, -1.0, Batch::Full, 1).is_err());
     assert!(Logistic::new(&data, Partition::Even, 16_282, 0.01, Batch::Full, 1).is_err());
 }
+
+/// Against a dense eigen-decomposition made elsewhere: the steepest of twenty shares, and all rows at once.
+#[test]
+fn smoothness_of_the_papers_problem() {
+    let smoothness = |agents| {
+        let data = a9a(Split::Train);
+        Logistic::new(&data, Partition::Even, agents, 0.01, Batch::Sampled(1), 1).unwrap().smoothness()
+    };
+    let (of_agents, of_all) = (smoothness(20), smoothness(1));
+    assert!((of_agents - 1.607_241_244_805).abs() < 1e-10, "{of_agents}");
+    assert!((of_all - 1.5919).abs() < 1e-4, "{of_all}");
+}
+
+/// ‖∇f_i(x) − ∇f_i(y)‖ ≤ L‖x − y‖ on random pairs, near and far.
+#[test]
+fn gradients_are_lipschitz() {
+    let problem = problem(Batch::Full);
+    let l = problem.smoothness();
+    for pair in 0..200 {
+        let mut draws = Draws::new(1, Purpose::Problem, 0, pair);
+        let scale = libm::pow(10.0, f64::from(pair as u32 % 5) - 3.0);
+        let x: Vec<f64> = (0..123).map(|_| draws.normal()).collect();
+        let y: Vec<f64> = x.iter().map(|x| x + scale * draws.normal()).collect();
+        let (mut at_x, mut at_y) = (vec![0.0; 123], vec![0.0; 123]);
+        problem.exact(pair as usize % 20, &x, &mut at_x);
+        problem.exact(pair as usize % 20, &y, &mut at_y);
+        assert!(distance(&at_x, &at_y) <= l * distance(&x, &y), "pair {pair}");
+    }
+}
+
+/// At x = 0 every row has curvature ¼: along the top eigenvector the gradient changes by L‖x‖, without a regulariser.
+#[test]
+fn smoothness_is_attained_at_the_origin() {
+    let problem = Logistic::new(&a9a(Split::Test), Partition::Even, 20, 0.0, Batch::Full, 1).unwrap();
+    let (origin, t) = (vec![0.0; 123], 1e-5);
+    let steepest = (0..20).map(|agent| {
+        let (mut v, mut at) = (vec![1.0; 123], vec![0.0; 123]);
+        let (mut slope, mut g) = (0.0, vec![0.0; 123]);
+        problem.exact(agent, &origin, &mut at);
+        // power iteration on central differences of the gradient
+        for _ in 0..60 {
+            let length = distance(&v, &origin);
+            let [ahead, behind] = [t, -t].map(|t| v.iter().map(|v| t * v / length).collect::<Vec<_>>());
+            problem.exact(agent, &ahead, &mut g);
+            problem.exact(agent, &behind, &mut at);
+            v = g.iter().zip(&at).map(|(g, at)| (g - at) / (2.0 * t)).collect();
+            slope = distance(&v, &origin);
+        }
+        slope
+    });
+    let steepest = steepest.fold(0.0, f64::max);
+    assert!((problem.smoothness() / steepest - 1.0).abs() < 1e-6, "{} {steepest}", problem.smoothness());
+}
+
+fn distance(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt()
+}
