@@ -21,6 +21,9 @@ use crate::simulator::{Setup, Simulator};
 use crate::topology::Topology;
 use crate::{Error, Result};
 
+/// Columns of T that flow through a round side by side.
+const COLUMNS: usize = 256;
+
 /// f_i(x) = ½‖x‖² for every agent; with a unit of noise in coordinate i of agent i's gradients, if asked for.
 #[derive(Debug, Default)]
 struct UnitCurvature {
@@ -107,7 +110,7 @@ impl<'a> RoundMap<'a> {
             });
             flow.turn();
             (0..self.dim()).all(|at| {
-                let [a, b, both] = [0, 1, 2].map(|column| flow.at(at, column));
+                let [a, b, both] = [0, 1, 2].map(|column| flow.row(at)[column]);
                 (a + b - both).abs() <= 1e-9 * (1.0 + a.abs() + b.abs())
             })
         })?;
@@ -127,13 +130,39 @@ impl<'a> RoundMap<'a> {
         self.topology.period().len()
     }
 
-    /// T(ηh) as a matrix, all its columns at once: entry s·n + i is vector s of agent i. O(n·deg·dim) time, dim² room.
+    /// T(ηh) as a matrix: entry s·n + i is vector s of agent i. O(n·deg·dim) time, dim² room.
     pub fn dense(&self, step: f64) -> Result<Mat<f64>> {
-        self.with(step, self.dim(), |flow| {
-            flow.fill(|at, column| f64::from(at == column));
-            flow.turn();
-            Mat::from_fn(self.dim(), self.dim(), |at, column| flow.at(at, column))
-        })
+        let mut matrix = Mat::zeros(self.dim(), self.dim());
+        self.entries(step, |row, column, value| matrix[(row, column)] = value)?;
+        Ok(matrix)
+    }
+
+    /// T(ηh) by its entries that are not zero.
+    pub(super) fn sparse(&self, step: f64) -> Result<SparseRound<'_>> {
+        let mut rows = vec![vec![]; self.dim()];
+        self.entries(step, |row, column, value| rows[row].push((column as u32, value)))?;
+        let ends = rows.iter().scan(0, |end, row| {
+            *end += row.len();
+            Some(*end)
+        });
+        let ends = ends.collect();
+        Ok(SparseRound { map: self, ends, entries: rows.concat(), next: vec![0.0; self.dim()] })
+    }
+
+    /// Hands over the entries of T(ηh) that are not zero, a row's in the order of their columns.
+    fn entries(&self, step: f64, mut entry: impl FnMut(usize, usize, f64)) -> Result<()> {
+        for first in (0..self.dim()).step_by(COLUMNS) {
+            let width = COLUMNS.min(self.dim() - first);
+            self.with(step, width, |flow| {
+                flow.fill(|at, column| f64::from(at == first + column));
+                flow.turn();
+                for row in 0..self.dim() {
+                    let values = flow.row(row).iter().enumerate();
+                    values.filter(|(_, value)| **value != 0.0).for_each(|(c, v)| entry(row, first + c, *v));
+                }
+            })?;
+        }
+        Ok(())
     }
 
     /// Lets vectors flow through rounds with the raw step ηh, `width` of them side by side.
@@ -175,7 +204,7 @@ impl<'a> RoundMap<'a> {
             flow.fill(|_, _| 0.0);
             let before = problem.calls.load(Ordering::Relaxed);
             flow.turn();
-            let noise = Mat::from_fn(self.dim(), n, |at, column| flow.at(at, column));
+            let noise = Mat::from_fn(self.dim(), n, |at, column| flow.row(at)[column]);
             (noise, problem.calls.load(Ordering::Relaxed) - before)
         })?;
         match calls == n {
@@ -259,24 +288,42 @@ impl Flow<'_, '_> {
         (0..self.map.rounds()).for_each(|_| self.simulator.round());
     }
 
-    /// Entry `at` of vector number `column`.
-    pub(super) fn at(&self, at: usize, column: usize) -> f64 {
+    /// Entry `at` of all vectors.
+    pub(super) fn row(&self, at: usize) -> &[f64] {
         let n = self.map.topology.agents();
-        self.simulator.view().vector(at % n, at / n)[column]
+        self.simulator.view().vector(at % n, at / n)
     }
 }
 
-/// T on the states that can occur: those that obey Lemma 2.
-impl LinearMap for Flow<'_, '_> {
+/// T by its entries, on the states that can occur: those that obey Lemma 2.
+///
+/// A round costs a product for each entry here, a third of what it costs in the engine, which is made for long vectors.
+#[derive(Debug)]
+pub(super) struct SparseRound<'m> {
+    map: &'m RoundMap<'m>,
+    /// Where each row ends in `entries`.
+    ends: Vec<usize>,
+    /// (column, value), row by row.
+    entries: Vec<(u32, f64)>,
+    next: Vec<f64>,
+}
+
+impl LinearMap for SparseRound<'_> {
     fn dim(&self) -> usize {
-        self.map.dim()
+        self.ends.len()
     }
 
     fn apply(&mut self, s: &mut [f64], times: u64) {
         self.map.keep_to_law(s);
-        self.fill(|at, _| s[at]);
-        (0..times).for_each(|_| self.turn());
-        s.iter_mut().enumerate().for_each(|(at, s)| *s = self.at(at, 0));
+        for _ in 0..times {
+            let mut start = 0;
+            for (next, &end) in self.next.iter_mut().zip(&self.ends) {
+                let row = &self.entries[start..end];
+                *next = row.iter().map(|(column, value)| value * s[*column as usize]).sum();
+                start = end;
+            }
+            s.copy_from_slice(&self.next);
+        }
         self.map.keep_to_law(s);
     }
 }

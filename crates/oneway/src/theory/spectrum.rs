@@ -2,7 +2,7 @@
 //!
 //! Small maps are taken as matrices, and all eigenvalues found. Larger ones are asked by what they do to vectors:
 //! Arnoldi's method on a *power* A^q. Slow networks have many eigenvalues within 10⁻⁵ of each other; their q-th powers lie
-//! apart, and a Krylov space of forty vectors tells them from each other where A itself would need thousands.
+//! apart, and a Krylov space of a hundred vectors tells them from each other where A itself would need thousands.
 
 use faer::{Mat, c64};
 
@@ -12,14 +12,20 @@ use crate::{Error, Result};
 /// Up to this size all eigenvalues are computed.
 const DENSE: usize = 128;
 /// Vectors of a Krylov space.
-const KRYLOV: usize = 40;
-/// A Ritz value is taken when its residual is below this share of it,
+const KRYLOV: usize = 100;
+/// A Ritz value is taken when its residual is below this share of it (and leaves no doubt on which side of 1 it is),
 const RESIDUAL: f64 = 1e-10;
 /// or below this one, if that is also this share only of what its logarithm is: far from 1 less will do.
 const COARSE: f64 = 1e-4;
 const SHARE: f64 = 1e-4;
-/// Most applications of the map in a Krylov space.
-const MOST_APPLICATIONS: u64 = 1 << 23;
+/// So many numbers of an application take as long as one of the n³ of all eigenvalues.
+const NUMBERS_FOR_ONE: u64 = 8;
+/// Maps beyond this size are not taken as matrices, whatever it costs.
+const LARGEST_DENSE: usize = 1500;
+/// Most numbers to make in all searches together, applications times n: about a minute's worth.
+const MOST_WORK: u64 = 12_000_000_000;
+/// What dies out this fast in one application is far inside the unit disc: its digits may be rounding, and matter to no one.
+const DEAD: f64 = 1e-6;
 /// Powers of the map may grow up to this before they are taken for what they are.
 const LARGEST_GROWTH: f64 = 1e60;
 
@@ -60,12 +66,14 @@ pub fn radius(map: &mut dyn LinearMap) -> Result<f64> {
 pub(super) struct Search {
     start: Vec<f64>,
     power: u64,
+    /// What is left of [`MOST_WORK`].
+    patience: u64,
 }
 
 impl Search {
     pub(super) fn new(dim: usize) -> Self {
         let mut draws = Draws::new(1, Purpose::Graph, dim, 0);
-        Self { start: (0..dim).map(|_| draws.normal()).collect(), power: 1 }
+        Self { start: (0..dim).map(|_| draws.normal()).collect(), power: 1, patience: MOST_WORK }
     }
 
     pub(super) fn radius(&mut self, map: &mut dyn LinearMap) -> Result<f64> {
@@ -73,7 +81,16 @@ impl Search {
             return dense_radius(&dense(map));
         }
         let mut power = (self.power / 4).max(1);
+        let (dim, mut spent) = (map.dim() as u64, 0);
         loop {
+            let work = power.saturating_mul((KRYLOV + 1) as u64).saturating_mul(dim);
+            spent += work;
+            if map.dim() <= LARGEST_DENSE && spent > dim.pow(3) / NUMBERS_FOR_ONE {
+                return dense_radius(&dense(map)); // by now no dearer
+            }
+            self.patience = self.patience.checked_sub(work).ok_or_else(|| {
+                Error::NoTheory("telling the largest eigenvalues apart takes too long".to_owned())
+            })?;
             let ritz = dominant(map, &mut self.start, power);
             // a random part, so that nothing is ever out of sight
             let mut draws = Draws::new(2, Purpose::Graph, map.dim(), power);
@@ -90,12 +107,16 @@ impl Search {
             self.power = power;
             let log = ritz.modulus.ln() / power as f64;
             let error = ritz.residual / ritz.modulus;
-            if error <= RESIDUAL || (error <= COARSE && error / power as f64 <= SHARE * log.abs()) {
+            if log < DEAD.ln() {
+                return Ok(log.exp());
+            }
+            let share = error / power as f64 / log.abs(); // of the logarithm, whose sign must be sure
+            if error <= RESIDUAL && share <= 0.1 || error <= COARSE && share <= SHARE {
                 return Ok(log.exp());
             }
             // four times the power, but not so far that a vector overflows
             let next = (4 * power).min((LARGEST_GROWTH.ln() / log.abs().max(1e-300)) as u64);
-            if next <= power || next * KRYLOV as u64 > MOST_APPLICATIONS {
+            if next <= power {
                 let message = "the largest eigenvalues lie too close together to be told apart";
                 return Err(Error::NoTheory(message.to_owned()));
             }
@@ -147,6 +168,9 @@ fn dominant(map: &mut dyn LinearMap, start: &mut [f64], power: u64) -> Option<Ri
     let mut hessenberg = Mat::<f64>::zeros(size + 1, size);
     let mut next = start.to_vec();
     map.apply(&mut next, power); // what dies out at once need not be in the space
+    if next.iter().all(|x| *x == 0.0) {
+        return Some(Ritz { modulus: 0.0, residual: 0.0 });
+    }
     while normalise(&mut next) && basis.len() < size {
         let mut image = next.clone();
         basis.push(next);
@@ -231,7 +255,7 @@ mod tests {
                     let map = RoundMap::new(method, &topology).unwrap();
                     assert!(!is_small(map.dim()));
                     let all = dense_radius(&map.dense_within_law(step).unwrap()).unwrap();
-                    let found = map.with(step, 1, |flow| radius(flow)).unwrap().unwrap();
+                    let found = radius(&mut map.sparse(step).unwrap()).unwrap();
                     assert!(
                         (found.ln() / all.ln() - 1.0).abs() < 1e-3,
                         "{method:?} {subgraph:?}: {found} {all}"
@@ -251,6 +275,20 @@ mod tests {
             let found = radius(&mut Matrix(cycle));
             assert!(found.as_ref().is_ok_and(|found| (found - 0.9).abs() < 1e-9), "{dim}: {found:?}");
         }
+    }
+
+    #[test]
+    fn maps_that_are_zero_or_nearly_have_no_radius_to_speak_of() {
+        for dim in [3, 200] {
+            assert_eq!(radius(&mut Matrix(Mat::zeros(dim, dim))).unwrap(), 0.0);
+            let noise = Mat::from_fn(dim, dim, |i, j| 1e-17 * ((i * 31 + j * 17) % 7) as f64);
+            assert!(radius(&mut Matrix(noise)).unwrap() < 1e-12);
+        }
+        // SGP with the step 1/h forgets all it had: (1 − ηh)C; the limit is 2/h all the same
+        let ring = families::ring(200).unwrap();
+        let ring = Topology::of(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        let limit = crate::theory::stability::limit(&crate::methods::Sgp, &ring).unwrap();
+        assert!((limit.effective - 2.0).abs() < 1e-3, "{limit:?}");
     }
 
     #[test]
