@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use oneway::topology::Subgraph;
+
+use crate::request::parameters::FamilyParameters;
+use crate::sweep_stability;
 
 /// Decentralised optimisation over directed networks: run experiments, look at methods, topologies and data.
 #[derive(Debug, Parser)]
@@ -18,14 +22,22 @@ pub(crate) enum Command {
     Reproduce(ReproduceArgs),
     /// Run an experiment file; writes curves.csv, summary.json, figures and report.html
     Run(RunArgs),
+    /// What theory says of an experiment (stable and certified steps, floor, bound) beside what is measured
+    Certify(CertifyArgs),
     /// Find a good step size and momentum for each method on each topology of an experiment
     Tune(TuneArgs),
+    /// Put every inequality of SMTPP's convergence theory to runs: slack, violations, printed against corrected
+    Audit(AuditArgs),
     /// Run a results folder again and compare every bit with what it claims
     Verify(VerifyArgs),
     /// Draw the figures and the page of a results folder again, without running anything
     Report(ReportArgs),
     /// Put two results folders side by side
     Compare(CompareArgs),
+    /// Ask a topology what it can do: connectivity, π, c_π, mixing, the steps that methods bear
+    Inspect(InspectArgs),
+    /// Map the largest stable step over a parameter of a topology and over the momentum
+    SweepStability(SweepStabilityArgs),
     /// List the methods, with their rules and parameters
     Methods(ListArgs),
     /// List the topologies, with their parameters
@@ -89,6 +101,27 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct CertifyArgs {
+    /// The experiment, a TOML file
+    pub(crate) file: PathBuf,
+    /// Folder for the results [default: out/, the file's name, certify/]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Rounds of each run in the picture of steps that work, at most those of the experiment; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    pub(crate) rounds: u64,
+    /// Print JSON in place of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Change a setting, as for `run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct TuneArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
@@ -98,6 +131,24 @@ pub(crate) struct TuneArgs {
     /// What to make small
     #[arg(long, value_enum, default_value_t = Criterion::Loss)]
     pub(crate) by: Criterion,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Change a setting, as for `run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AuditArgs {
+    /// The experiment, a TOML file; its SMTPP methods with a constant step are audited
+    pub(crate) file: PathBuf,
+    /// Runs to average over, at least 2 [default: the file's repetitions]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) repetitions: Option<u32>,
+    /// Folder for the results [default: out/, the file's name, audit/]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
@@ -189,4 +240,79 @@ pub(crate) enum Embedded {
 pub(crate) enum SplitArg {
     Train,
     Test,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InspectArgs {
+    /// NAME as in `oneway topologies`, NAME:petals=4,agents=20, or the path of an edge list; several stand side by side
+    #[arg(value_name = "TOPOLOGY")]
+    pub(crate) topologies: Vec<String>,
+    #[command(flatten)]
+    pub(crate) flags: TopologyFlags,
+    /// λ of the methods with momentum, in (0, 1]
+    #[arg(long, value_name = "LAMBDA", default_value_t = 0.1, allow_negative_numbers = true)]
+    pub(crate) momentum: f64,
+    /// R as a weighted edge list; goes with --push
+    #[arg(long, value_name = "FILE", requires = "push")]
+    pub(crate) pull: Option<PathBuf>,
+    /// C as a weighted edge list; goes with --pull
+    #[arg(long, value_name = "FILE", requires = "pull")]
+    pub(crate) push: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Folder for drawings of the networks, as SVG, PNG and PDF; without it none are made
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// What holds for every topology of a command, unless it says otherwise itself.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TopologyFlags {
+    /// Number of agents [of a file: one more than its largest id]
+    #[arg(long, value_name = "N")]
+    pub(crate) agents: Option<u64>,
+    /// The agent that spanning trees are rooted at [default: 0]
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) root: Option<u64>,
+    /// Weights of the full digraph: uniform or metropolis [default: uniform]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) weights: Option<String>,
+    /// Seed of random families [default: 1]
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) parameters: FamilyParameters,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SweepStabilityArgs {
+    /// NAME as in `oneway topologies`, or NAME:petals=4,agents=20
+    pub(crate) topology: String,
+    #[arg(long, value_name = "KEY=VALUES", help = over())]
+    pub(crate) over: String,
+    #[command(flatten)]
+    pub(crate) flags: TopologyFlags,
+    /// λ of SMTPP, several with commas between them
+    #[arg(long, value_name = "LAMBDAS", value_delimiter = ',', default_value = "0.02,0.05,0.1,0.2,0.5,1")]
+    pub(crate) momentum: Vec<f64>,
+    /// Which links: full, trees, lazy-trees; several with commas between them
+    #[arg(long, value_name = "GRAPHS", value_delimiter = ',', default_value = "full,trees", value_parser = subgraph)]
+    pub(crate) graph: Vec<Subgraph>,
+    /// Folder for limits.csv and the figures [default: out/stability-NAME-KEY]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+fn over() -> String {
+    format!("What changes: a parameter of the family, or `agents`; as {}", sweep_stability::EXAMPLES)
+}
+
+fn subgraph(name: &str) -> Result<Subgraph, oneway::Error> {
+    let found = Subgraph::NAMED.iter().find(|(known, _)| *known == name);
+    let known = || Subgraph::NAMED.iter().map(|(known, _)| *known);
+    found.map(|(_, subgraph)| *subgraph).ok_or_else(|| oneway::Error::unknown("graph", name, known()))
 }

@@ -4,15 +4,21 @@
 //! was finished was written).
 
 mod args;
+mod audit;
+mod certify;
 mod claims;
 mod commands;
 mod experiment;
 mod figure;
+mod inspect;
+mod problem_facts;
 mod progress;
 mod report;
+mod request;
 mod results;
 mod runner;
 mod sensitivity;
+mod sweep_stability;
 
 use std::process::ExitCode;
 
@@ -25,9 +31,13 @@ fn main() -> ExitCode {
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(&reproduce),
         Command::Run(run) => commands::run::run(&run),
         Command::Tune(tune) => commands::tune::tune(&tune),
+        Command::Audit(audit) => commands::audit::audit(&audit),
         Command::Verify(verify) => commands::verify::verify(&verify),
         Command::Report(report) => commands::report::report(&report),
+        Command::Certify(certify) => commands::certify::certify(&certify),
         Command::Compare(compare) => commands::compare::compare(&compare),
+        Command::Inspect(inspect) => commands::inspect::inspect(&inspect),
+        Command::SweepStability(sweep) => commands::sweep_stability::sweep_stability(&sweep),
         Command::Methods(list) => commands::list::methods(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),

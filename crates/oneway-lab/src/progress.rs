@@ -1,5 +1,7 @@
 //! Progress on a terminal: a bar for each running cell, and one for all. Nothing when piped.
 
+use std::time::Duration;
+
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::experiment::plan::Cell;
@@ -64,6 +66,25 @@ impl Drop for CellBar {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.total.finish_and_clear();
+    }
+}
+
+/// A sign of life while something takes long; nothing when piped.
+#[derive(Debug)]
+pub(crate) struct Spinner(ProgressBar);
+
+impl Spinner {
+    /// Turns until it is dropped.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        let spinner = ProgressBar::new_spinner().with_message(message.into());
+        spinner.enable_steady_tick(Duration::from_millis(120));
+        Self(spinner)
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

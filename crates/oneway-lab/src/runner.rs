@@ -24,6 +24,11 @@ pub(crate) struct Ran<'a> {
     pub(crate) result: CellResult,
 }
 
+/// So many threads (`None`: one for each core).
+pub(crate) fn pool(threads: Option<u16>) -> Result<rayon::ThreadPool> {
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build()?)
+}
+
 /// How to run.
 #[derive(Debug)]
 pub(crate) struct Runner {
@@ -34,8 +39,7 @@ pub(crate) struct Runner {
 impl Runner {
     /// A runner on so many threads (`None`: one for each core) that Ctrl-C stops: once to finish tidily, twice at once.
     pub(crate) fn new(threads: Option<u16>) -> Result<Self> {
-        let threads = threads.map_or(0, usize::from);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let pool = pool(threads)?;
         let interrupted = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&interrupted);
         ctrlc::set_handler(move || {

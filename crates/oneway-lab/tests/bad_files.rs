@@ -112,11 +112,15 @@ fn edge_lists_are_refused_by_line_and_column() {
         ),
         (
             "0 0 1\n0 1 .5\n1 1 .4\n2 2 1\n3 3 1\n",
-            "links.txt as R (pull): row 1 of the mixing weights sums to 0.9, off by -9.999999999999998e-2: rows must",
+            "links.txt as R (pull): row 1 of the mixing weights sums to 0.9, 0.1 too little: rows must",
         ),
         (
             "0 0 1\n0 1 .5\n1 1 .5\n2 2 1\n3 3 1\n",
-            "links.txt as C (push): column 0 of the mixing weights sums to 1.5, off by 5e-1: columns must sum to 1",
+            "links.txt as C (push): column 0 of the mixing weights sums to 1.5, 0.5 too much: columns must sum to 1",
+        ),
+        (
+            "0 0 1\n1 1 1\n2 2 1\n",
+            "links.txt as R (pull): row 3 of the mixing weights is empty: agent 3 hears nobody, not even itself",
         ),
     ] {
         lab.write("links.txt", links);

@@ -5,7 +5,6 @@
 //! own, on problems whose answer is known.
 
 mod curve_claims;
-mod optimum;
 mod runs;
 mod statistics;
 mod studies;
@@ -15,7 +14,6 @@ mod table;
 use serde::{Serialize, Serializer};
 
 use crate::results::curves::Curve;
-pub(crate) use optimum::optimum;
 use runs::Missing;
 use statistics::Answer;
 pub(crate) use studies::Studies;

@@ -1,11 +1,15 @@
 //! The commands, a file each.
 
+pub(crate) mod audit;
+pub(crate) mod certify;
 pub(crate) mod compare;
 pub(crate) mod data;
+pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
+pub(crate) mod sweep_stability;
 pub(crate) mod tune;
 pub(crate) mod verify;
 

@@ -12,10 +12,8 @@ use crate::args::ReportArgs;
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
 use crate::experiment::problem::Problems;
-use crate::figure::data::chart_data;
-use crate::figure::gallery::{self, Art, Picture};
-use crate::figure::render::{self, Theme};
-use crate::report::{Drawing, Figure, Report, TableBlock, VerdictRow, page};
+use crate::figure::gallery::{self, Picture};
+use crate::report::{Report, TableBlock, VerdictRow, page};
 use crate::results::curves::{self, Curve};
 use crate::results::folder::OutputFolder;
 use crate::results::manifest::{self, Manifest};
@@ -65,7 +63,7 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
     gallery::name_apart(&mut pictures);
     pictures.par_iter().try_for_each(|picture| picture.write(&figures))?;
     for picture in pictures {
-        add(&mut report, picture);
+        report.add(picture);
     }
     (report.title, report.summary) = title(dir, &report);
     if !report.verdicts.is_empty() && parts.iter().flat_map(|part| &part.curves).all(|c| c.repetition < 2) {
@@ -163,23 +161,6 @@ fn sensitivity(curves: &[Curve]) -> TableBlock {
         header: std::iter::once("reconstruction, partition".to_owned()).chain(sensitivity.header.clone()).collect(),
         rows: rows.collect(),
         heat: true,
-    }
-}
-
-fn add(report: &mut Report, picture: Picture) {
-    match picture.art {
-        Art::Chart(mut chart) => {
-            chart.title = String::new(); // the page has captions
-            let data = chart_data(&chart);
-            report.figures.push(Figure {
-                id: picture.file,
-                caption: picture.caption,
-                group: picture.topology,
-                svg: render::svg(&chart, Theme::Css),
-                data,
-            });
-        }
-        Art::Drawing { css, .. } => report.networks.push(Drawing { caption: picture.caption, svg: css }),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::experiment::Experiment;
 use crate::experiment::plan::{Cell, Plan};
 use crate::experiment::problem::Problems;
 use crate::experiment::set;
+use crate::problem_facts;
 use crate::results::cells::CellStore;
 use crate::results::curves::Curve;
 use crate::results::folder::OutputFolder;
@@ -53,7 +54,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     // side by side, so that no thread waits for the last of the one before the other begins
     let all = cells.concat();
     let (ran, (optimum, studies)) = runner.install(|| {
-        let studies = || rayon::join(|| claims::optimum(&**problem), Studies::run);
+        let studies = || rayon::join(|| problem_facts::optimum(&**problem), Studies::run);
         rayon::join(|| runner.run(&all, &store, args.fresh), studies)
     });
     let ran = ran?;

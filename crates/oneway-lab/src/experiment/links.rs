@@ -13,7 +13,7 @@ use super::spec::{LinksSpec, TopologySpec};
 
 /// A topology's links, before a method chooses which of them to use.
 #[derive(Debug)]
-pub(super) enum Links {
+pub(crate) enum Links {
     /// One digraph for each round of the period, weights to be chosen.
     Digraphs(Vec<Digraph>),
     /// R and C as given.
@@ -21,31 +21,43 @@ pub(super) enum Links {
 }
 
 impl Links {
-    /// Makes or reads the links.
-    pub(super) fn build(spec: &TopologySpec, agents: usize) -> Result<Self> {
-        if spec.root >= agents {
-            bail!(
-                "`root` = {} is not possible: with {agents} agents the ids are 0 to {}",
-                spec.root,
-                agents - 1
-            );
+    /// Makes or reads the links. A family must be told how many agents there are; a file of links says so itself, if need be.
+    pub(crate) fn build(spec: &TopologySpec, agents: Option<usize>) -> Result<Self> {
+        if let Some(agents) = agents {
+            check_root(spec.root, agents)?;
         }
-        match &spec.links {
+        let links = match &spec.links {
             LinksSpec::Family { family, parameters } => {
-                Ok(Links::Digraphs((family.build)(agents, parameters, spec.seed)?))
+                let agents = agents.context("`agents` is missing: how many there are")?;
+                Links::Digraphs((family.build)(agents, parameters, spec.seed)?)
             }
             LinksSpec::File(path) => {
-                let list = file::read(path, Some(agents))?;
+                let list = file::read(path, agents)?;
                 match list.weights {
-                    Some(_) => Self::explicit((path, &list), (path, &list)),
-                    None => Ok(Links::Digraphs(vec![list.digraph()?])),
+                    Some(_) => Self::explicit((path, &list), (path, &list))?,
+                    None => Links::Digraphs(vec![list.digraph()?]),
                 }
             }
             LinksSpec::Matrices { pull, push } => {
-                let [r, c] = [pull, push].map(|path| file::read(path, Some(agents)));
-                Self::explicit((pull, &r?), (push, &c?))
+                let [r, c] = [pull, push].map(|path| file::read(path, agents));
+                Self::explicit((pull, &r?), (push, &c?))?
             }
+        };
+        check_root(spec.root, links.agents())?;
+        Ok(links)
+    }
+
+    /// Number of agents.
+    pub(crate) fn agents(&self) -> usize {
+        match self {
+            Links::Digraphs(digraphs) => digraphs.first().map_or(0, Digraph::agents),
+            Links::Explicit(topology) => topology.agents(),
         }
+    }
+
+    /// Whether trees can be cut from them: from one digraph whose weights are to be chosen.
+    pub(crate) fn have_trees(&self) -> bool {
+        matches!(self, Links::Digraphs(digraphs) if digraphs.len() == 1)
     }
 
     /// R and C as two edge lists have them; which file is which helps whoever mixed them up.
@@ -59,7 +71,7 @@ impl Links {
     }
 
     /// The topology that a method gets which uses `graph` of these links.
-    pub(super) fn topology(&self, spec: &TopologySpec, graph: Subgraph) -> Result<Arc<Topology>> {
+    pub(crate) fn topology(&self, spec: &TopologySpec, graph: Subgraph) -> Result<Arc<Topology>> {
         match self {
             Links::Digraphs(digraphs) => {
                 Ok(Arc::new(Topology::of(digraphs, graph, spec.weights, spec.root)?))
@@ -70,4 +82,11 @@ impl Links {
             Links::Explicit(topology) => Ok(Arc::clone(topology)),
         }
     }
+}
+
+fn check_root(root: usize, agents: usize) -> Result<()> {
+    if root >= agents && agents > 0 {
+        bail!("`root` = {root} is not possible: with {agents} agents the ids are 0 to {}", agents - 1);
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Experiments: a file says what ([`spec`]; several at once with a [`sweep`]), which resolves to what is run ([`plan`]).
 
-mod fields;
-mod links;
+pub(crate) mod fields;
+pub(crate) mod links;
 pub(crate) mod plan;
 pub(crate) mod problem;
 pub(crate) mod set;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use oneway::method::{Method, Network};
+use oneway::methods::Kind;
 use oneway::mixing::Mixing;
 use oneway::parameters::Parameters;
 use oneway::sample::derive_seed;
@@ -29,7 +30,7 @@ pub(crate) struct Plan {
 }
 
 /// A method on a topology, to be repeated.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) topology_name: String,
     pub(crate) method_name: String,
@@ -38,6 +39,9 @@ pub(crate) struct Entry {
     pub(crate) run: RunSpec,
     pub(crate) problem: Arc<BuiltProblem>,
     pub(crate) topology: Arc<Topology>,
+    /// What the method is called in the registry, and its parameters, defaults filled in.
+    pub(crate) kind: &'static Kind,
+    pub(crate) parameters: Parameters,
     pub(crate) method: Arc<dyn Method>,
     pub(crate) schedule: Schedule,
     /// c_π that an effective step was divided by.
@@ -81,17 +85,17 @@ impl Plan {
 fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
     let run = spec.run;
     let problem = problems.get(&spec.problem, run.agents)?;
-    let methods = spec.methods.iter().map(|method| {
-        let built = build_method(method, run).and_then(|m| Ok((m, build_schedule(method.step, run)?)));
-        built.with_context(|| format!("method \"{}\"", method.name))
-    });
+    let methods = spec
+        .methods
+        .iter()
+        .map(|method| Built::new(method, run).with_context(|| format!("method \"{}\"", method.name)));
     let methods = methods.collect::<Result<Vec<_>>>()?;
     let mut entries = vec![];
     for topology in &spec.topologies {
-        let links =
-            Links::build(topology, run.agents).with_context(|| format!("topology \"{}\"", topology.name))?;
-        for (method, (built, schedule)) in spec.methods.iter().zip(&methods) {
-            let entry = Entry::new(&links, topology, method, (Arc::clone(built), *schedule), (run, &problem));
+        let links = Links::build(topology, Some(run.agents));
+        let links = links.with_context(|| format!("topology \"{}\"", topology.name))?;
+        for (method, built) in spec.methods.iter().zip(&methods) {
+            let entry = Entry::new(&links, topology, method, built, (run, &problem));
             let place = || format!("method \"{}\" on topology \"{}\"", method.name, topology.name);
             entries.push(entry.with_context(place)?);
         }
@@ -104,7 +108,7 @@ impl Entry {
         links: &Links,
         topology_spec: &TopologySpec,
         spec: &MethodSpec,
-        (method, schedule): (Arc<dyn Method>, Schedule),
+        built: &Built,
         (run, problem): (RunSpec, &Arc<BuiltProblem>),
     ) -> Result<Self> {
         let graph = spec.graph.unwrap_or(spec.kind.graphs[0]);
@@ -117,6 +121,7 @@ impl Entry {
                 possible.join(", ")
             );
         }
+        let Built { method, parameters, schedule } = built;
         let topology = match method.network() {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
             Network::PushPull | Network::PushSum => links.topology(topology_spec, graph)?,
@@ -138,13 +143,16 @@ impl Entry {
             run,
             problem: Arc::clone(problem),
             topology,
-            method,
+            kind: spec.kind,
+            parameters: parameters.clone(),
+            method: Arc::clone(method),
             schedule,
             divided_by,
         })
     }
 
-    fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
+    /// Its repetitions.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let [pull, push] = self.mixing_sha256();
         let what = format!(
             "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{} rounds, every {}",
@@ -199,14 +207,24 @@ impl fmt::Display for Cell<'_> {
     }
 }
 
-fn build_method(spec: &MethodSpec, run: RunSpec) -> Result<Arc<dyn Method>> {
-    let mut given = spec.parameters.clone();
-    if spec.corollary_momentum {
-        let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
-        given.push(("momentum".to_owned(), λ));
+/// A method of the file, built: the same for all topologies.
+struct Built {
+    method: Arc<dyn Method>,
+    parameters: Parameters,
+    schedule: Schedule,
+}
+
+impl Built {
+    fn new(spec: &MethodSpec, run: RunSpec) -> Result<Self> {
+        let mut given = spec.parameters.clone();
+        if spec.corollary_momentum {
+            let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
+            given.push(("momentum".to_owned(), λ));
+        }
+        let parameters = Parameters::new(spec.kind.name, spec.kind.parameters, given)?;
+        let method = (spec.kind.build)(&parameters)?.into();
+        Ok(Self { method, parameters, schedule: build_schedule(spec.step, run)? })
     }
-    let parameters = Parameters::new(spec.kind.name, spec.kind.parameters, given)?;
-    Ok((spec.kind.build)(&parameters)?.into())
 }
 
 fn build_schedule(spec: StepSpec, run: RunSpec) -> Result<Schedule> {

@@ -10,10 +10,7 @@ pub(crate) fn set(settings: &mut Table, assignment: &str) -> Result<()> {
     let Some((path, text)) = assignment.split_once('=') else {
         bail!("write it as path=value, for example run.iterations=100");
     };
-    // a value is TOML; what is not, is a bare word
-    let value = format!("value = {}", text.trim()).parse::<Table>().ok();
-    let value =
-        value.and_then(|mut table| table.remove("value")).unwrap_or(Value::String(text.trim().to_owned()));
+    let value = value(text);
     let keys: Vec<&str> = path.trim().split('.').collect();
     if keys.len() < 2 || keys.contains(&"") {
         bail!("a path has a section and a key, as in run.iterations");
@@ -34,6 +31,13 @@ pub(crate) fn set(settings: &mut Table, assignment: &str) -> Result<()> {
         }
         _ => assign(settings, &keys, value),
     }
+}
+
+/// A value as typed: TOML, or what is not, a bare word.
+pub(crate) fn value(text: &str) -> Value {
+    let table = format!("value = {}", text.trim()).parse::<Table>().ok();
+    let value = table.and_then(|mut table| table.remove("value"));
+    value.unwrap_or(Value::String(text.trim().to_owned()))
 }
 
 /// What a topology or method of a file goes by.

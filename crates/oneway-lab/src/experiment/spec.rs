@@ -152,6 +152,17 @@ impl TopologySpec {
     fn read(mut fields: Fields, folder: &Path, run_seed: u64) -> Result<Self> {
         let kind = fields.string("kind")?;
         let name = name_of(&mut fields, "topology", kind.as_deref())?;
+        Self::named(name, kind, fields, folder, run_seed)
+    }
+
+    /// The rest of it, once its name and its kind have been read.
+    pub(crate) fn named(
+        name: String,
+        kind: Option<String>,
+        mut fields: Fields,
+        folder: &Path,
+        run_seed: u64,
+    ) -> Result<Self> {
         let [file, pull, push] = ["file", "pull", "push"].map(|key| fields.string(key));
         let links = match (kind, file?, pull?, push?) {
             (Some(kind), None, None, None) => {

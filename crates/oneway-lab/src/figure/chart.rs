@@ -15,7 +15,7 @@ pub(crate) struct Chart {
     pub(crate) markers: Vec<(f64, String)>,
 }
 
-/// One line, with a band about it if `low` and `high` have as many values as `x`.
+/// One line, with a band about it if `low` and `high` have as many values as `x`; or points, if its style has a mark.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
     pub(crate) name: String,
@@ -27,6 +27,11 @@ pub(crate) struct Series {
 }
 
 impl Series {
+    /// A line or points without a band.
+    pub(crate) fn new(name: impl Into<String>, style: Style, x: Vec<f64>, y: Vec<f64>) -> Self {
+        Self { name: name.into(), style, x, y, low: vec![], high: vec![] }
+    }
+
     /// All points; what one list has too much is left out.
     pub(crate) fn points(&self) -> impl DoubleEndedIterator<Item = (f64, f64)> + '_ {
         let points = self.x.len().min(self.y.len());

@@ -48,7 +48,8 @@ fn series(series: &Series) -> Value {
         "name": series.name,
         "color_light": series.style.color.light,
         "color_dark": series.style.color.dark,
-        "dash": series.style.dash.unwrap_or(""),
+        // points apart have a swatch of dots
+        "dash": series.style.mark.map_or(series.style.dash.unwrap_or(""), |_| "3 5"),
         "x": pick(&series.x),
         "y": pick(&series.y),
         "low": pick(&series.low),

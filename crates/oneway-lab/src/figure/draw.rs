@@ -3,7 +3,7 @@
 use super::chart::{Chart, Series};
 use super::font::{self, Weight};
 use super::layout::{LINE, Label, Layout, SAMPLE, SMALL, TEXT, TITLE};
-use super::palette::{Color, GRID, INK, MUTED, PAPER};
+use super::palette::{Color, GRID, INK, MUTED, Mark, PAPER};
 use super::render::Theme;
 use super::svg::{Svg, number, path};
 
@@ -32,9 +32,12 @@ pub(crate) fn chart(chart: &Chart, theme: Theme) -> String {
     pen.svg.close();
     pen.frame(chart, &layout);
     pen.markers(chart, &layout);
-    // Dashed lines last: where one runs along a solid line, both can be seen.
+    // Dashed lines last but for points: where one runs along a solid line, both can be seen.
     let mut order: Vec<usize> = (0..chart.series.len()).collect();
-    order.sort_by_key(|&series| chart.series[series].style.dash.is_some());
+    order.sort_by_key(|&series| {
+        let style = chart.series[series].style;
+        (style.mark.is_some(), style.dash.is_some())
+    });
     for series in order {
         let label = layout.labels.iter().find(|label| label.series == series);
         pen.series(&chart.series[series], &layout, label, &id);
@@ -189,9 +192,12 @@ impl Pen {
             element.set("fill", &*paint).set("fill-opacity", opacity).empty();
         }
         for run in runs {
-            if let [(x, y)] = run[..] {
-                let dot = self.svg.element("circle").set("class", "line").set("cx", x).set("cy", y);
-                dot.set("r", 2.4).set("fill", &*paint).empty();
+            if let Some(mark) = series.style.mark {
+                run.iter().for_each(|&at| self.mark(mark, at, &paint));
+                continue;
+            }
+            if let [at] = run[..] {
+                self.mark(Mark::Disc, at, &paint);
                 continue;
             }
             self.svg
@@ -209,6 +215,35 @@ impl Pen {
             self.label(series, label, layout);
         }
         self.svg.close();
+    }
+
+    /// A point.
+    fn mark(&mut self, mark: Mark, (x, y): (f64, f64), paint: &str) {
+        match mark {
+            Mark::Disc => {
+                let disc = self.svg.element("circle").set("class", "line").set("cx", x).set("cy", y);
+                disc.set("r", 2.4).set("fill", paint).empty();
+            }
+            Mark::Ring => {
+                let ring = self.svg.element("circle").set("class", "line").set("cx", x).set("cy", y);
+                ring.set("r", 2.4).set("fill", "none").set("stroke", paint).set("stroke-width", 1.2).empty();
+            }
+            Mark::Cross => {
+                let arm = 3.0;
+                let strokes =
+                    [[(x - arm, y - arm), (x + arm, y + arm)], [(x - arm, y + arm), (x + arm, y - arm)]];
+                let cross = self.svg.element("path").set("class", "line");
+                let cross = cross.set("d", strokes.map(|stroke| path(&stroke)).concat());
+                cross.set("stroke", paint).set("stroke-width", 1.4).empty();
+            }
+            Mark::Diamond => {
+                let arm = 5.0;
+                let corners = [(x - arm, y), (x, y - arm), (x + arm, y), (x, y + arm)];
+                let diamond = self.svg.element("path").set("class", "line").set("d", path(&corners) + "Z");
+                let rim = self.theme.paint(PAPER);
+                diamond.set("fill", paint).set("stroke", rim).set("stroke-width", 1.0).empty();
+            }
+        }
     }
 
     fn label(&mut self, series: &Series, label: &Label, layout: &Layout) {
@@ -230,14 +265,19 @@ impl Pen {
                 .maybe("stroke-dasharray", (end_x < layout.plot.right - 4.0).then_some("1 4"))
                 .empty();
         }
-        self.svg
-            .element("path")
-            .set("class", "sample")
-            .set("d", path(&[(x, y), (x + SAMPLE, y)]))
-            .set("stroke", &*paint)
-            .set("stroke-width", 2.0)
-            .maybe("stroke-dasharray", series.style.dash)
-            .empty();
+        match series.style.mark {
+            Some(mark) => self.mark(mark, (x + 0.5 * SAMPLE, y), &paint),
+            None => {
+                self.svg
+                    .element("path")
+                    .set("class", "sample")
+                    .set("d", path(&[(x, y), (x + SAMPLE, y)]))
+                    .set("stroke", &*paint)
+                    .set("stroke-width", 2.0)
+                    .maybe("stroke-dasharray", series.style.dash)
+                    .empty();
+            }
+        }
         self.text((x + SAMPLE + 6.0, y + MIDDLE * TEXT), "start", INK, TEXT, &series.name);
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use oneway::graph::{Digraph, families};
-use oneway::topology::Pair;
+use oneway::topology::{Pair, Stationary};
 
 use super::chart::Chart;
 use super::from_curves::{self, Against, Quantity};
@@ -77,11 +77,13 @@ pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Pict
     pictures
 }
 
-/// A drawing for each topology and each set of its links that methods use. Beyond a hundred agents there is nothing to
-/// read in a drawing, and none is made.
+/// Beyond so many agents there is nothing to read in a drawing of a network.
+pub(crate) const MOST_AGENTS: usize = 100;
+
+/// A drawing for each topology and each set of its links that methods use, unless there are too many agents.
 pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
     let maps: Vec<(String, Vec<Place>)> = variants.iter().flat_map(maps).collect();
-    let decentralised = |entry: &&Entry| entry.graph != "complete" && entry.run.agents <= 100;
+    let decentralised = |entry: &&Entry| entry.graph != "complete" && entry.run.agents <= MOST_AGENTS;
     let entries: Vec<&Entry> = plan.entries.iter().filter(decentralised).collect();
     let mut drawn: Vec<(&str, &str)> = vec![];
     let mut pictures: Vec<Picture> = vec![];
@@ -90,7 +92,6 @@ pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
             continue;
         }
         drawn.push((&entry.topology_name, entry.graph));
-        let file = format!("{}-network-{}", file_name(&entry.topology_name), entry.graph);
         let pair = entry.topology.at(0);
         let same = entries.iter().filter(|other| other.topology_name == entry.topology_name);
         let digraph = |pair: &Pair| Digraph::from_mixing(&pair.pull);
@@ -101,30 +102,53 @@ pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
                 full = other;
             }
         }
-        let stationary = entry.topology.stationary(0)?;
-        let root = (entry.graph != "full").then(|| {
+        let mapped = maps.iter().find(|(name, _)| *name == entry.topology_name);
+        let places = mapped.map_or_else(|| places::tidy(&full), |(_, places)| places.clone());
+        let (name, graph) = (&entry.topology_name, entry.graph);
+        let links = if graph == "full" { "all links".to_owned() } else { format!("spanning {graph}") };
+        let drawing = Drawing { name, graph, links: &links, full: &full, places };
+        pictures.push(drawing.picture(pair, entry.topology.stationary(0)?));
+    }
+    Ok(pictures)
+}
+
+/// A topology and a set of its links, to be drawn.
+#[derive(Debug)]
+pub(crate) struct Drawing<'a> {
+    pub(crate) name: &'a str,
+    /// `full`, `trees` or `lazy-trees`.
+    pub(crate) graph: &'a str,
+    /// What its links are; of trees the root is added.
+    pub(crate) links: &'a str,
+    /// All links there are; those not used are faint.
+    pub(crate) full: &'a Digraph,
+    pub(crate) places: Vec<Place>,
+}
+
+impl Drawing<'_> {
+    /// Draws the links that `pair` uses, with discs for π, or none where π has no entries.
+    pub(crate) fn picture(self, pair: &Pair, stationary: &Stationary) -> Picture {
+        let Self { name, graph, links, full, places } = self;
+        let root = (graph != "full").then(|| {
             let shares = stationary.pull.iter().enumerate();
             shares.max_by(|a, b| a.1.total_cmp(b.1)).map_or(0, |(agent, _)| agent)
         });
         let links = match root {
-            None => "all links".to_owned(),
-            Some(root) => format!("spanning {} with root {root}", entry.graph),
+            None => links.to_owned(),
+            Some(root) => format!("{links} with root {root}"),
         };
-        let mapped = maps.iter().find(|(name, _)| *name == entry.topology_name);
-        let places = mapped.map_or_else(|| places::tidy(&full), |(_, places)| places.clone());
-        let title = format!("{}, {} agents: {links}", entry.topology_name, full.agents());
-        let mut network = Network { title: title.clone(), full: &full, pair, stationary, root, places };
+        let title = format!("{name}, {} agents: {links}", full.agents());
+        let mut network = Network { title: title.clone(), full, pair, stationary, root, places };
         let light = network::svg(&network, Theme::Light);
         network.title = String::new(); // a page has captions
         let css = network::svg(&network, Theme::Css);
-        pictures.push(Picture {
-            file,
-            topology: entry.topology_name.clone(),
+        Picture {
+            file: format!("{}-network-{graph}", file_name(name)),
+            topology: name.to_owned(),
             caption: title,
             art: Art::Drawing { light, css },
-        });
+        }
     }
-    Ok(pictures)
 }
 
 /// Where agents stand, for the topologies that say so.
@@ -134,7 +158,7 @@ fn maps(spec: &Spec) -> Vec<(String, Vec<Place>)> {
 }
 
 /// Where the radios of a geometric topology are.
-fn map(topology: &TopologySpec, agents: usize) -> Option<Vec<Place>> {
+pub(crate) fn map(topology: &TopologySpec, agents: usize) -> Option<Vec<Place>> {
     let LinksSpec::Family { family, parameters } = &topology.links else { return None };
     if family.name != "geometric" {
         return None;
@@ -179,7 +203,7 @@ pub(crate) fn name_apart(pictures: &mut [Picture]) {
 }
 
 /// A name that every file system takes.
-fn file_name(name: &str) -> String {
+pub(crate) fn file_name(name: &str) -> String {
     let allowed = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     name.trim_start_matches('.').chars().take(60).map(allowed).collect()
 }

@@ -117,7 +117,11 @@ impl Layout {
 fn direct_labels(chart: &Chart, shown: &[usize], plot: &Rect, (x, y): (&Range, &Range)) -> Vec<Label> {
     let mut ends: Vec<(usize, f64, f64)> = vec![];
     for &series in shown {
-        let inside = |&point: &(f64, f64)| chart.shows(point) && point.0 <= x.max && point.1 <= y.max;
+        // by pixels: a point that made the range may be beyond its end by a rounding
+        let inside = |&(at_x, at_y): &(f64, f64)| {
+            let pixels = x.pixel(at_x).zip(y.pixel(at_y));
+            pixels.is_some_and(|(x, y)| x <= plot.right + 0.5 && y >= plot.top - 0.5)
+        };
         let mut points = chart.series[series].points();
         let last = points.rfind(inside).or_else(|| chart.series[series].points().rfind(|&p| chart.shows(p)));
         if let Some((end_x, end_y)) = last.and_then(|(at_x, at_y)| Some((x.pixel(at_x)?, y.pixel(at_y)?))) {
@@ -131,7 +135,9 @@ fn direct_labels(chart: &Chart, shown: &[usize], plot: &Rect, (x, y): (&Range, &
         series,
         x: plot.right + LEADER,
         y: label_y,
-        from: Some((end_x, end_y)),
+        // one of many points is no end: a leader to it would say more than is so
+        from: (chart.series[series].style.mark.is_none() || chart.series[series].points().count() == 1)
+            .then_some((end_x, end_y)),
     };
     ends.iter().zip(placed).map(label).collect()
 }

@@ -26,7 +26,7 @@ pub(crate) struct Network<'a> {
     pub(crate) full: &'a Digraph,
     /// The links that are used.
     pub(crate) pair: &'a Pair,
-    /// π_R and π_C.
+    /// π_R and π_C; without entries where there is none.
     pub(crate) stationary: &'a Stationary,
     /// The root, if one is to be marked.
     pub(crate) root: Option<usize>,
@@ -62,13 +62,17 @@ pub(crate) fn svg(network: &Network<'_>, theme: Theme) -> String {
     let largest = pull.iter().chain(push).copied().filter(|share| share.is_finite()).fold(0.0, f64::max);
     let even = EVEN_DISC * (network.places.len() as f64).sqrt();
     let disc = if largest > 0.0 { even.min(LARGEST_DISC / largest.sqrt()) } else { 0.0 };
+    let about = |flow: &str, matrix: &str, shares: &[f64]| match shares {
+        [] => flow.to_owned(),
+        _ => format!("{flow}, disc area ∝ π of {matrix}"),
+    };
     let panels = [
-        ("pull", "Pull: models through R, disc area ∝ π of R", &network.pair.pull, pull, PULL),
-        ("push", "Push: trackers through C, disc area ∝ π of C", &network.pair.push, push, PUSH),
+        ("pull", about("Pull: models through R", "R", pull), &network.pair.pull, pull, PULL),
+        ("push", about("Push: trackers through C", "C", push), &network.pair.push, push, PUSH),
     ];
     for (i, (class, about, mixing, shares, color)) in panels.into_iter().enumerate() {
         let left = i as f64 * (PANEL + 12.0);
-        pen.text((left + 14.0, top - 8.0), "start", MUTED, SMALL, about);
+        pen.text((left + 14.0, top - 8.0), "start", MUTED, SMALL, &about);
         pen.svg.element("g").set("class", class).open();
         let middle = (left + 0.5 * PANEL, top + 0.5 * PANEL);
         let place = |&(x, y): &Place| (middle.0 + HALF * x, middle.1 + HALF * y);

@@ -49,16 +49,46 @@ pub(crate) const PULL: Color = HUES[0][0];
 /// Pushed trackers: the hue of C.
 pub(crate) const PUSH: Color = HUES[1][0];
 
-/// How the line of a method is drawn.
+/// What is proven to work.
+pub(crate) const PROVEN: Color = HUES[2][0];
+/// What works, and what bounds it.
+pub(crate) const WORKS: Color = HUES[0][0];
+/// What fails.
+pub(crate) const FAILS: Color = HUES[1][0];
+
+/// How the line of a method, or a set of points, is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Style {
     pub(crate) color: Color,
     /// `stroke-dasharray`.
     pub(crate) dash: Option<&'static str>,
+    /// Points apart from each other, and no line.
+    pub(crate) mark: Option<Mark>,
+}
+
+/// The shape of a point: where colours fail, shapes tell points apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Disc,
+    Cross,
+    Diamond,
+    Ring,
+}
+
+impl Style {
+    /// A line.
+    pub(crate) const fn line(color: Color, dash: Option<&'static str>) -> Self {
+        Self { color, dash, mark: None }
+    }
+
+    /// Points.
+    pub(crate) const fn marks(color: Color, mark: Mark) -> Self {
+        Self { color, dash: None, mark: Some(mark) }
+    }
 }
 
 /// The reference runs under the methods that should follow it: dots on top of a line leave both to be seen.
-const REFERENCE: Style = Style { color: INK, dash: Some("1.6 3.4") };
+const REFERENCE: Style = Style::line(INK, Some("1.6 3.4"));
 
 /// Methods whose hue never depends on what else is drawn, as an index of [`HUES`].
 const KNOWN: [(&str, usize); 6] =
@@ -109,12 +139,12 @@ impl Palette {
                 hue
             });
             let used = |style: &Style| styles.iter().any(|(_, other)| other == style);
-            let plain = Style { color: HUES[hue][0], dash: None };
+            let plain = Style::line(HUES[hue][0], None);
             let style = match variant.as_deref() {
-                Some("trees") => Style { color: HUES[hue][1], dash: Some(DASHES[0]) },
+                Some("trees") => Style::line(HUES[hue][1], Some(DASHES[0])),
                 None if !used(&plain) => plain,
                 _ => {
-                    let dashed = DASHES.map(|dash| Style { color: HUES[hue][1], dash: Some(dash) });
+                    let dashed = DASHES.map(|dash| Style::line(HUES[hue][1], Some(dash)));
                     let free = dashed[1..].iter().find(|style| !used(style));
                     *free.unwrap_or(&dashed[1 + styles.len() % (DASHES.len() - 1)])
                 }
@@ -127,7 +157,7 @@ impl Palette {
     /// The style of a method; plain ink for one that this palette was not made for.
     pub(crate) fn style(&self, method: &str) -> Style {
         let found = self.0.iter().find(|(name, _)| name == method);
-        found.map_or(Style { color: INK, dash: None }, |&(_, style)| style)
+        found.map_or(Style::line(INK, None), |&(_, style)| style)
     }
 }
 

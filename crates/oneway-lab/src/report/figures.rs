@@ -4,7 +4,30 @@ use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
 use super::palette::Palette;
-use super::{Drawing, Figure};
+use super::{Drawing, Figure, Report};
+use crate::figure::data::chart_data;
+use crate::figure::gallery::{Art, Picture};
+use crate::figure::render::{self, Theme};
+
+impl Report {
+    /// Puts a picture where it belongs in the page.
+    pub(crate) fn add(&mut self, picture: Picture) {
+        match picture.art {
+            Art::Chart(mut chart) => {
+                chart.title = String::new(); // the page has captions
+                let data = chart_data(&chart);
+                self.figures.push(Figure {
+                    id: picture.file,
+                    caption: picture.caption,
+                    group: picture.topology,
+                    svg: render::svg(&chart, Theme::Css),
+                    data,
+                });
+            }
+            Art::Drawing { css, .. } => self.networks.push(Drawing { caption: picture.caption, svg: css }),
+        }
+    }
+}
 
 /// All figures, with their switches above and their numbers below.
 pub(super) fn figures(figures: &[Figure], palette: &Palette) -> Markup {

@@ -4,7 +4,7 @@
 //! is a pure function: same report, same bytes. All text is escaped; the SVG of figures and drawings is taken as it is.
 
 mod figures;
-mod number;
+pub(crate) mod number;
 mod palette;
 mod tables;
 #[cfg(test)]
@@ -24,6 +24,8 @@ pub(crate) struct Report {
     pub(crate) figures: Vec<Figure>,
     pub(crate) networks: Vec<Drawing>,
     pub(crate) tables: Vec<TableBlock>,
+    /// Sentences that the tables call for.
+    pub(crate) notes: Vec<String>,
     /// The experiment as TOML, shown folded.
     pub(crate) settings: String,
     /// Timings, environment, versions, hashes: (name, value).
@@ -156,6 +158,9 @@ fn sections(report: &Report, palette: &palette::Palette) -> Vec<(&'static str, &
     if !report.tables.is_empty() {
         sections.push(("tables", "Tables", tables::tables(&report.tables)));
     }
+    if !report.notes.is_empty() {
+        sections.push(("notes", "Notes", notes(&report.notes)));
+    }
     if !report.networks.is_empty() {
         sections.push(("networks", "Networks", figures::networks(&report.networks)));
     }
@@ -166,6 +171,11 @@ fn sections(report: &Report, palette: &palette::Palette) -> Vec<(&'static str, &
         sections.push(("facts", "Facts", facts(&report.facts)));
     }
     sections
+}
+
+/// One after another.
+fn notes(notes: &[String]) -> Markup {
+    html! { ul { @for note in notes { li { (note) } } } }
 }
 
 /// The experiment, folded.

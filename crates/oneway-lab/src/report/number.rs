@@ -1,7 +1,7 @@
 //! Numbers as a reader likes them: four digits, powers of ten written out. `page.js` writes them the same way.
 
 /// A number with four significant digits: `0.3127`, `1.25 × 10⁻⁵`.
-pub(super) fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     if value.is_nan() {
         return "undefined".to_owned();
     }
@@ -22,6 +22,24 @@ pub(super) fn number(value: f64) -> String {
     } else {
         format!("{sign}{} × 10{}", trimmed(digits), superscript(exponent))
     }
+}
+
+/// A number with four significant digits that is short everywhere, for tables on the terminal: `0.3127`, `1.25e-5`.
+pub(crate) fn short(value: f64) -> String {
+    let scientific = format!("{value:.3e}");
+    let rounded: f64 = scientific.parse().unwrap_or(value);
+    match scientific.split_once('e') {
+        Some((digits, exponent)) if !(0.01..10_000.0).contains(&rounded.abs()) && value != 0.0 => {
+            format!("{}e{exponent}", trimmed(digits))
+        }
+        Some(_) => rounded.to_string(),
+        None => number(value),
+    }
+}
+
+/// `1 run`, `2 runs`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The number that a cell begins with, if it does: `1.25`, `1.25 ± 0.1`, `3×`.
@@ -70,6 +88,31 @@ mod tests {
         for (value, written) in cases {
             assert_eq!(number(value), written);
         }
+    }
+
+    #[test]
+    fn short_numbers_have_exponents_where_digits_would_be_far_from_the_point() {
+        let cases = [
+            (0.0, "0"),
+            (-0.5, "-0.5"),
+            (20.0, "20"),
+            (1.234_56, "1.235"),
+            (0.999_96, "1"),
+            (1234.56, "1235"),
+            (9999.9, "1e4"),
+            (0.001_25, "1.25e-3"),
+            (1e300, "1e300"),
+            (f64::INFINITY, "∞"),
+            (f64::NAN, "undefined"),
+        ];
+        for (value, written) in cases {
+            assert_eq!(short(value), written);
+        }
+    }
+
+    #[test]
+    fn one_is_not_many() {
+        assert_eq!([0, 1, 2].map(|count| counted(count, "run")), ["0 runs", "1 run", "2 runs"]);
     }
 
     #[test]

@@ -22,9 +22,9 @@ pub(crate) struct Limit {
 /// Both methods on both graphs, on trees and on the full digraph.
 pub(super) fn run() -> Result<Vec<Limit>> {
     let [full, trees] = LINKS;
-    let cases = paper_graphs()?.into_iter().flat_map(|(graph, digraph)| {
-        [trees, full].map(|(subgraph, _)| (graph, subgraph, digraph.clone()))
-    });
+    let cases = paper_graphs()?
+        .into_iter()
+        .flat_map(|(graph, digraph)| [trees, full].map(|(subgraph, _)| (graph, subgraph, digraph.clone())));
     let limit = |(graph, subgraph, digraph)| {
         let topology = topology(digraph, subgraph)?;
         let smtpp = stability::limit(&Smtpp::new(MOMENTUM)?, &topology)?.effective;

@@ -54,6 +54,7 @@ fn everything_appears() {
     };
     shown(&report.title);
     shown(&report.summary);
+    report.notes.iter().for_each(|note| shown(note));
     shown(&report.settings);
     for row in &report.verdicts {
         [&row.claim, &row.source, &row.measure, &row.verdict, &row.because]
@@ -96,7 +97,7 @@ fn verdicts_are_counted_and_come_first() {
         assert!(page.contains(count), "{count}");
     }
     let place = |id: &str| page.find(&format!(r#"<section id="{id}""#)).unwrap();
-    let order = ["verdicts", "figures", "tables", "networks", "settings", "facts"].map(place);
+    let order = ["verdicts", "figures", "tables", "notes", "networks", "settings", "facts"].map(place);
     assert!(order.is_sorted());
 }
 
@@ -156,6 +157,7 @@ fn hostile_text_stays_text() {
             rows: vec![vec![text(), text()], vec![text(); 5], vec![]],
             heat: true,
         }],
+        notes: vec![text()],
         settings: text(),
         facts: vec![(text(), text())],
     });

@@ -34,6 +34,7 @@ pub(super) fn sample() -> Report {
         figures,
         networks: vec![network("Multi-Sub-Ring, n = 20", 20, 5), network("Exponential, n = 16", 16, 4)],
         tables: tables(),
+        notes: vec!["The floor is a model: curvature & noise are those at the lowest point.".to_owned()],
         settings: "[problem]\nkind = \"logistic\"\ndataset = \"a9a\"\nalpha = 0.01\n\n[run]\nagents = 20\n\
                    iterations = 900\nrepetitions = 5\nseed = 1\n\n[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\n\
                    momentum = 0.1\nstep = { size = 0.1, scaling = \"effective\", decay = 0.1, every = 300 }\n"

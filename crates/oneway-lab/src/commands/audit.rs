@@ -1,0 +1,53 @@
+//! `oneway audit`: an experiment file → every inequality of the theory, put to its runs.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use rayon::prelude::*;
+
+use crate::args::AuditArgs;
+use crate::audit::{Audited, Candidates, pictures, written};
+use crate::experiment::Experiment;
+use crate::experiment::plan::Plan;
+use crate::report::page;
+use crate::results::folder::OutputFolder;
+use crate::runner::pool;
+
+/// Runs the command.
+pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
+    let repetitions = args.repetitions.map(|repetitions| format!("run.repetitions={repetitions}"));
+    let overrides: Vec<String> = args.overrides.iter().cloned().chain(repetitions).collect();
+    let plan = Plan::new(&Experiment::read(&args.file, &overrides)?)
+        .with_context(|| args.file.display().to_string())?;
+    // Ctrl-C ends it at once: there is nothing to keep before all is done
+    let pool = pool(args.threads)?;
+
+    let candidates = Candidates::of(&plan);
+    candidates.check_size().with_context(|| args.file.display().to_string())?;
+    let Candidates { chosen, skipped } = candidates;
+    if chosen.is_empty() {
+        let reasons: Vec<String> = skipped.iter().map(ToString::to_string).collect();
+        bail!("{}: nothing to audit: {}", args.file.display(), reasons.join("; "));
+    }
+    // nothing is written before all that can be wrong has been found
+    let audited = pool.install(|| chosen.iter().map(Audited::new).collect::<Result<Vec<_>>>());
+    let audited = audited.with_context(|| args.file.display().to_string())?;
+
+    let default_out = Path::new("out").join(args.file.file_stem().unwrap_or_default()).join("audit");
+    let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(&default_out))?;
+    let figures = OutputFolder::prepare(&folder.path().join("figures"))?;
+    let pictures = pictures::slack(&audited);
+    pool.install(|| pictures.par_iter().try_for_each(|picture| picture.write(&figures)))?;
+    let files = [
+        folder.write("audit.json", written::json(&audited, &skipped)?)?,
+        folder.write("slack.csv", written::csv(&audited))?,
+        folder.write("report.html", page(&written::report(&plan, &audited, &skipped, pictures)?))?,
+    ];
+    let files = files.map(|path| path.display().to_string());
+    let said =
+        format!("{}\n{}\n{}", written::table(&audited), written::notes(&audited, &skipped), files.join("\n"));
+    writeln!(std::io::stdout(), "{said}")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,238 @@
+//! Facts for a reader on a terminal.
+
+use std::fmt::Write;
+
+use comfy_table::{Table, presets};
+use oneway::methods::KINDS;
+use oneway::topology::Subgraph;
+
+use super::{DegreeFacts, GraphFacts, Inspection, LimitFacts, SubgraphFacts};
+use crate::report::number::number;
+
+/// Up to so many agents, Perron vectors are written out.
+const VECTORS_OF: usize = 12;
+/// So many agents of a list are named.
+const AGENTS_NAMED: usize = 6;
+/// What is not there.
+const NONE: &str = "–";
+
+/// Everything about some topologies, side by side.
+pub(crate) fn text(all: &[Inspection], comparison: Option<&str>) -> String {
+    let mut out = format!("{}\n", network(all));
+    if all.iter().any(|facts| !facts.subgraphs.is_empty()) {
+        let _ = writeln!(out, "\nHow it averages\n{}", averaging(all));
+        out += &vectors(all);
+    }
+    if all.iter().any(|facts| !facts.limits.is_empty()) {
+        let heading =
+            "Largest stable step: effective η·c_π·h (and raw η·h, where it differs), h the curvature";
+        let _ = writeln!(out, "\n{heading}\n{}", limits(all));
+    }
+    for facts in all {
+        let lines = facts.advice.iter().cloned();
+        let lines = lines.chain(facts.skipped.iter().map(|what| format!("Not computed: {what}.")));
+        let _ =
+            writeln!(out, "{}", if all.len() > 1 { format!("\n{}", facts.topology) } else { String::new() });
+        for line in lines {
+            let _ = writeln!(out, "• {line}");
+        }
+    }
+    if let Some(sentence) = comparison {
+        let _ = writeln!(out, "\n• {sentence}");
+    }
+    out
+}
+
+fn new_table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_BORDERS_ONLY);
+    table.set_header(header.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    table
+}
+
+/// A row for each fact, a column for each topology.
+fn network(all: &[Inspection]) -> Table {
+    let names = all.iter().map(|facts| &*facts.topology);
+    let mut table = new_table([""].into_iter().chain(names));
+    let mut row = |name: &str, of: &dyn Fn(&Inspection) -> String| {
+        let cells: Vec<String> = all.iter().map(of).collect();
+        if cells.iter().any(|cell| cell != NONE) {
+            table.add_row([name.to_owned()].into_iter().chain(cells).collect::<Vec<_>>());
+        }
+    };
+    row("parameters", &|facts| match &facts.parameters {
+        none if none.is_empty() => NONE.to_owned(),
+        some => {
+            let some: Vec<String> = some.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            some.join(", ")
+        }
+    });
+    row("agents", &|facts| facts.agents.to_string());
+    row("links", &|facts| graphs(facts, |graph| graph.links.to_string()));
+    row("changes", &|facts| match facts.period {
+        1 => NONE.to_owned(),
+        period => format!("every round, with period {period}"),
+    });
+    row("weights", &|facts| facts.weights.to_owned());
+    row("strongly connected", &|facts| graphs(facts, connected));
+    row("common roots", &|facts| match &facts.assumption_1 {
+        assumption if assumption.holds => agents(&assumption.roots, facts.agents),
+        _ => "none: Assumption 1 fails".to_owned(),
+    });
+    let failing = |facts: &Inspection| facts.graphs.iter().any(|graph| !graph.strongly_connected);
+    if all.iter().any(failing) {
+        row("reach everyone", &|facts| graphs(facts, |graph| agents(&graph.reach_all, facts.agents)));
+        row("reached by everyone", &|facts| {
+            graphs(facts, |graph| agents(&graph.reached_by_all, facts.agents))
+        });
+    }
+    row("hears (min, mean, max)", &|facts| graphs(facts, |graph| degrees(graph.in_degree)));
+    row("heard by", &|facts| graphs(facts, |graph| degrees(graph.out_degree)));
+    row("diameter", &|facts| {
+        graphs(facts, |graph| graph.diameter.map_or(NONE.to_owned(), |d| d.to_string()))
+    });
+    table
+}
+
+/// A fact of the one digraph, or of both.
+fn graphs(facts: &Inspection, of: impl Fn(&GraphFacts) -> String) -> String {
+    match &facts.graphs[..] {
+        [one] => of(one),
+        both if both.iter().all(|graph| of(graph) == NONE) => NONE.to_owned(),
+        both => {
+            let parts = both.iter().map(|graph| format!("{}: {}", graph.graph, of(graph)));
+            parts.collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+fn connected(graph: &GraphFacts) -> String {
+    match graph.strongly_connected {
+        true => "yes".to_owned(),
+        false => format!("no: {} components, the largest of {}", graph.components, graph.largest_component),
+    }
+}
+
+fn degrees(DegreeFacts { min, mean, max }: DegreeFacts) -> String {
+    if min == max { min.to_string() } else { format!("{min}, {}, {max}", number(mean)) }
+}
+
+/// Some of a list, or a word for none and all.
+fn agents(list: &[usize], n: usize) -> String {
+    let named: Vec<String> = list.iter().take(AGENTS_NAMED).map(ToString::to_string).collect();
+    match list.len() {
+        0 => "none".to_owned(),
+        all if all == n && n > 1 => "every agent".to_owned(),
+        1..=AGENTS_NAMED => named.join(", "),
+        many => format!("{} and {} more", named.join(", "), many - AGENTS_NAMED),
+    }
+}
+
+/// A row for each subgraph of each topology.
+fn averaging(all: &[Inspection]) -> Table {
+    let mut table =
+        new_table(["topology", "links used", "c_π", "π_R", "π_C", "ρ_R", "ρ_C", "mixing R", "mixing C"]);
+    for facts in all {
+        for (i, sub) in facts.subgraphs.iter().enumerate() {
+            table.add_row([
+                if i == 0 { facts.topology.clone() } else { String::new() },
+                sub.graph.to_owned(),
+                number(sub.c_pi),
+                range(&sub.pi_r),
+                range(&sub.pi_c),
+                radius(sub.rho_r),
+                radius(sub.rho_c),
+                rounds(sub, sub.rho_r, sub.mixing_rounds_r, sub.pull_depth),
+                rounds(sub, sub.rho_c, sub.mixing_rounds_c, sub.push_depth),
+            ]);
+        }
+    }
+    table
+}
+
+/// The least and the largest entry, or what says more.
+fn range(shares: &[f64]) -> String {
+    let held = |(_, share): &(usize, &f64)| **share == 1.0;
+    if let Some((agent, _)) = shares.iter().enumerate().find(held) {
+        return format!("all at {agent}");
+    }
+    let (low, high) =
+        shares.iter().fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), &s| (low.min(s), high.max(s)));
+    match high - low <= 1e-12 * high {
+        true => format!("{} each", number(high)),
+        false => format!("{} … {}", number(low), number(high)),
+    }
+}
+
+/// A radius: near 1 what is missing is what matters.
+fn radius(rho: Option<f64>) -> String {
+    match rho {
+        None => NONE.to_owned(),
+        Some(rho) if rho > 0.999 && rho < 1.0 => format!("1 − {}", number(1.0 - rho)),
+        Some(rho) => number(rho),
+    }
+}
+
+fn rounds(sub: &SubgraphFacts, rho: Option<f64>, rounds: Option<f64>, depth: Option<usize>) -> String {
+    match (sub.graph, rounds, depth, rho) {
+        ("trees", None, Some(depth), _) => format!("{depth}, then exact"),
+        (_, Some(rounds), Some(depth), _) => format!("{} (depth {depth})", number(rounds)),
+        (_, Some(rounds), None, _) => number(rounds),
+        (_, None, _, Some(0.0)) => "exact at once".to_owned(),
+        _ => NONE.to_owned(),
+    }
+}
+
+/// π_R and π_C of small networks, entry by entry, where they are neither even nor all at one agent.
+fn vectors(all: &[Inspection]) -> String {
+    let mut out = String::new();
+    for facts in all.iter().filter(|facts| facts.agents <= VECTORS_OF) {
+        for sub in &facts.subgraphs {
+            for (name, shares) in [("π_R", &sub.pi_r), ("π_C", &sub.pi_c)] {
+                if range(shares).contains('…') {
+                    let shares: Vec<String> = shares.iter().map(|&share| number(share)).collect();
+                    let _ =
+                        writeln!(out, "{} {} {name} = ({})", facts.topology, sub.graph, shares.join(", "));
+                }
+            }
+        }
+    }
+    out
+}
+
+/// A row for each method on each set of links, a column for each topology.
+fn limits(all: &[Inspection]) -> Table {
+    let names = all.iter().map(|facts| &*facts.topology);
+    let mut table = new_table(["method", "links used"].into_iter().chain(names));
+    let mut rows: Vec<&LimitFacts> = vec![];
+    for limit in all.iter().flat_map(|facts| &facts.limits) {
+        if !rows.iter().any(|known| (known.method, known.graph) == (limit.method, limit.graph)) {
+            rows.push(limit);
+        }
+    }
+    let place = |limit: &&LimitFacts| {
+        let method = KINDS.iter().position(|kind| kind.name == limit.method);
+        (method, Subgraph::NAMED.iter().position(|(name, _)| *name == limit.graph))
+    };
+    rows.sort_by_key(place); // as the registry lists them, whichever topology has them
+    let mut last = "";
+    for row in rows {
+        let λ = row.momentum.map_or(String::new(), |λ| format!(", λ = {}", number(λ)));
+        let method = if row.method == last { String::new() } else { format!("{}{λ}", row.method) };
+        last = row.method;
+        let cell = |facts: &Inspection| {
+            let same = |limit: &&LimitFacts| (limit.method, limit.graph) == (row.method, row.graph);
+            match facts.limits.iter().find(same) {
+                Some(LimitFacts { effective: Some(effective), raw: Some(raw), .. }) => {
+                    let (effective, raw) = (number(*effective), number(*raw));
+                    if effective == raw { effective } else { format!("{effective} (raw {raw})") }
+                }
+                _ => NONE.to_owned(),
+            }
+        };
+        table.add_row(
+            [method, row.graph.to_owned()].into_iter().chain(all.iter().map(cell)).collect::<Vec<_>>(),
+        );
+    }
+    table
+}

@@ -1,0 +1,83 @@
+//! What `oneway inspect` refuses, and how it says so.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{Lab, assert_refused, stderr};
+
+#[test]
+fn what_is_wrong_is_named_and_nothing_is_written() {
+    let lab = Lab::new();
+    lab.write("links.txt", "0 1\n1 x\n");
+    lab.write("rows-only.txt", "0 0 1\n0 1 .5\n1 1 .5\n");
+    lab.write("short.txt", "0 0 .9\n0 1 .5\n1 1 .5\n");
+    let before = lab.listing();
+    for (arguments, words) in [
+        (
+            &["flwer", "--agents", "5"][..],
+            &["unknown topology `flwer`: did you mean `flower`?", "nor is there a file"][..],
+        ),
+        (&["flower"], &["topology \"flower\": `agents` is missing"]),
+        (&["flower", "--agents", "0"], &["`agents` = 0 is not possible", "from 1 to 10000000"]),
+        (&["flower", "--agents", "10000001"], &["`agents` = 10000001 is not possible"]),
+        (&["flower:petal=3", "--agents", "5"], &["unknown key `petal`: did you mean `petals`?"]),
+        (&["ring", "--agents", "5", "--petals", "4"], &["unknown parameter of ring `--petals`"]),
+        (
+            &["flower", "--agents", "5", "--petals", "x"],
+            &["`petals` = \"x\" is a string: it must be a number"],
+        ),
+        (&["flower", "--agents", "5", "--petals", "nan"], &["`petals` = NaN is not possible"]),
+        (&["flower", "--agents", "5", "--petals", "-1"], &["`petals` = -1 is not possible"]),
+        (
+            &["flower", "--agents", "5", "--petals", "2.5"],
+            &["`petals` = 2.5 is not possible: it must be a whole number"],
+        ),
+        (&["flower", "--agents", "5", "--petals", "9"], &["`petals` = 9 is not possible: with 5 agents"]),
+        (&["flower:petals", "--agents", "5"], &["`petals` is not KEY=VALUE"]),
+        (&["flower:", "--agents", "5"], &["keys are missing behind the colon"]),
+        (&["flower:petals=2,petals=3", "--agents", "5"], &["`petals` is given twice"]),
+        (&["flower:agents=x"], &["`agents` = \"x\" is a string: it must be a whole number"]),
+        (
+            &["ring", "--agents", "5", "--root", "5"],
+            &["`root` = 5 is not possible: with 5 agents the ids are 0 to 4"],
+        ),
+        (
+            &["ring", "--agents", "5", "--weights", "metropoli"],
+            &["unknown weights `metropoli`", "`metropolis`?"],
+        ),
+        (
+            &["ring", "--agents", "5", "--weights", "metropolis"],
+            &["need a symmetric graph, but 0 -> 1 has no edge back"],
+        ),
+        (&["ring", "--agents", "5", "--momentum", "0"], &["`momentum` = 0 is not possible", "(0, 1]"]),
+        (&["ring", "--agents", "5", "--momentum", "-0.1"], &["`momentum` = -0.1 is not possible"]),
+        (&["ring", "--agents", "5", "--momentum", "1.5"], &["`momentum` = 1.5 is not possible"]),
+        (&["ring", "--agents", "5", "--momentum", "nan"], &["`momentum` = NaN is not possible"]),
+        (&["none.txt"], &["none.txt: No such file"]),
+        (&["."], &["this is a directory, not an edge list"]),
+        (&["links.txt"], &["links.txt:2:3: `x` is not an agent"]),
+        (&["rows-only.txt"], &["rows-only.txt as C (push): column 0 of the mixing weights sums to 1.5"]),
+        (
+            &["--pull", "short.txt", "--push", "short.txt"],
+            &["short.txt as R (pull): row 0 of the mixing weights sums to 0.9"],
+        ),
+        (&[], &["say which topology: one of ring, flower"]),
+        (&["ring", "--agents", "5", "--out", "links.txt/x"], &["cannot write to the output folder"]),
+        (&["ring", "flwer", "--agents", "5", "--out", "drawn"], &["unknown topology `flwer`"]),
+    ] {
+        let output = lab.oneway(&[&["inspect"], arguments].concat());
+        assert_refused(&lab, &before, &output, words);
+    }
+    // what the parser of arguments refuses
+    for (arguments, words) in [
+        (&["flower", "--agents", "5", "--petal", "3"][..], "similar argument exists: '--petals'"),
+        (&["flower", "--agents", "many"], "invalid value 'many' for '--agents"),
+        (&["--pull", "short.txt"], "--push"),
+        (&["ring", "--agents", "5", "--momentum", "x"], "invalid value 'x' for '--momentum"),
+    ] {
+        let output = lab.oneway(&[&["inspect"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        assert_eq!(lab.listing(), before);
+    }
+}
