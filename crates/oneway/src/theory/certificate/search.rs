@@ -61,7 +61,7 @@ pub struct Certifier {
 }
 
 impl Certifier {
-    /// The constants of a fixed topology with at most [`MOST_AGENTS`](super::contraction::MOST_AGENTS) agents.
+    /// The constants of a fixed topology with at most [`MOST_AGENTS`](crate::theory::contraction::MOST_AGENTS) agents.
     ///
     /// O(n³) for each of some dozen norms on either side: milliseconds for 20 agents, a minute for 1000.
     pub fn new(topology: &Topology) -> Result<Self> {
