@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use oneway::engine::{Engine, Status};
 use oneway::observe::{Observer, View};
 use oneway::record::{self, Recorder};
-use oneway::simulator::{Simulator, Status, worth_threads};
+use oneway::simulator::{Simulator, worth_threads};
 use rayon::prelude::*;
 
 use crate::experiment::plan::Cell;

@@ -47,7 +47,7 @@ fn every_method_runs_on_every_topology_it_can() {
                 let expected = if central { "complete" } else { graph.name() };
                 assert_eq!(results.summary["entries"][0]["graph"], expected);
                 assert!(loss_went_down(&results), "{} on {}: {}", kind.name, family.name, results.csv);
-                assert_eq!(results.rows()[1][11].is_empty(), central, "floats_sent of {}", kind.name);
+                assert_eq!(results.rows()[1][11].is_empty(), central, "bytes_sent of {}", kind.name);
             }
         }
     }

@@ -66,13 +66,13 @@ fn curves_have_the_promised_columns_rows_and_numbers() {
     assert_eq!(
         results.csv.lines().next().unwrap(),
         "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,tracking_error,momentum_error,\
-         conservation_error,test_accuracy,floats_sent"
+         conservation_error,test_accuracy,bytes_sent"
     );
     assert!(results.csv.ends_with('\n') && !results.csv.contains('\r'));
     let iterations: Vec<String> = (0..=90).step_by(10).chain([95]).map(|k: u32| k.to_string()).collect();
     let mut rows = results.rows().into_iter();
     for method in ["SMTPP", "SGP", "CSGDM"] {
-        // tracking_error, momentum_error, conservation_error, test_accuracy, floats_sent
+        // tracking_error, momentum_error, conservation_error, test_accuracy, bytes_sent
         let has = match method {
             "SMTPP" => [true, true, true, true, true],
             "SGP" => [false, false, true, true, true],

@@ -102,6 +102,23 @@ round and never agree; give at least one of these agents a self-weight"
     #[error("centralised methods need everyone to hear everyone with one weight: Topology::complete")]
     NotCentral,
 
+    /// A method for one doubly stochastic matrix on a network that has none.
+    #[error(
+        "the method needs one doubly stochastic matrix for both graphs, and {0}: give `weights = \"metropolis\"` on a symmetric graph, or a graph whose in- and out-degrees are all equal"
+    )]
+    NotBalanced(String),
+
+    /// A method for undirected graphs on a link that has no way back.
+    #[error(
+        "the method needs symmetric weights: the link from agent {from} to agent {to} has no equal way back"
+    )]
+    NotUndirected {
+        /// Who is heard.
+        from: usize,
+        /// Who hears.
+        to: usize,
+    },
+
     /// A push-sum method on a digraph that is not strongly connected.
     #[error(
         "the digraph is not strongly connected, as push-sum methods need: from agent {from} there is no path to {unreachable}"

@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use oneway::{graph::families, methods::Smtpp, metrics, problems::{Quadratic, QuadraticShape}};
-//! use oneway::{schedule::Schedule, simulator::{Setup, Simulator}};
+//! use oneway::{engine::{Engine, Setup}, schedule::Schedule, simulator::Simulator};
 //! use oneway::topology::{Subgraph, Topology, Weights};
 //!
 //! # fn main() -> oneway::Result<()> {
@@ -44,10 +44,11 @@
 //!
 //! [`method`] is the waist: what a method is to the engine. [`methods`] has them all, and their registry. [`graph`] makes
 //! digraphs, trees and weights; [`mixing`] is what they become, and a [`topology`] says which of them mixes round k.
-//! [`problems`] and [`data`] say what is minimised, [`simulator`] runs it, [`metrics`] measures it, [`theory`] says what
+//! [`problems`] and [`data`] say what is minimised, an [`engine`] (the [`simulator`]) runs it, [`metrics`] measures it, [`theory`] says what
 //! to expect.
 
 pub mod data;
+pub mod engine;
 pub mod error;
 pub mod graph;
 mod matrix;

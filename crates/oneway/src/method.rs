@@ -6,6 +6,7 @@
 
 use std::fmt::Debug;
 
+use crate::Result;
 use crate::matrix::stride;
 use crate::problem::Problem;
 use crate::row::Width;
@@ -18,8 +19,8 @@ const AHEAD: usize = 2;
 
 /// One agent's side of one decentralised method. Holds hyper-parameters only; the engine owns the state.
 pub trait Method: Send + Sync + Debug {
-    /// How wide the state row and the two message rows are.
-    fn layout(&self) -> Layout;
+    /// How wide the state row and the two message rows are, on this problem.
+    fn layout(&self, problem: &dyn Problem) -> Layout;
 
     /// What kind of network the method is made for.
     fn network(&self) -> Network;
@@ -27,9 +28,21 @@ pub trait Method: Send + Sync + Debug {
     /// Which part of the state plays which role in the laws that are checked while running.
     fn roles(&self) -> Roles;
 
+    /// Whether the method can work on this problem; the error says what is missing.
+    fn check(&self, _problem: &dyn Problem) -> Result<()> {
+        Ok(())
+    }
+
     /// Exchanges per round.
     fn phases(&self) -> u32 {
         1
+    }
+
+    /// Bytes that one link carries in one exchange, on the pull graph and on the push graph: eight for each number of the two
+    /// message rows, unless the method encodes them or leaves one out in this phase.
+    fn bytes(&self, problem: &dyn Problem, _phase: u32) -> [usize; 2] {
+        let Layout { pull, push, .. } = self.layout(problem);
+        [pull, push].map(|width| width.len(problem.dim()) * size_of::<f64>())
     }
 
     /// Fills the state row at the start, from x₀ = `local.start(…)`.
@@ -47,10 +60,10 @@ pub trait Method: Send + Sync + Debug {
             #[inline(always)]
             || {
                 let [pull, push] = block.message_widths();
-                for (i, (_, state)) in block.states().enumerate() {
+                for (i, (agent, state)) in block.states().enumerate() {
                     let pull = &mut pulls[i * stride(pull)..][..pull];
                     let push = &mut pushes[i * stride(push)..][..push];
-                    self.send(at, state, pull, push);
+                    self.send(Round { agent, ..at }, state, pull, push);
                 }
             },
         );
@@ -61,7 +74,7 @@ pub trait Method: Send + Sync + Debug {
         widest(
             #[inline(always)]
             || {
-                let (problem, seed, d) = (block.problem, block.seed, block.d);
+                let (problem, d) = (block.problem, block.d);
                 let [pull_width, push_width] = block.message_widths();
                 let (pulled, rest) = scratch.split_at_mut(stride(pull_width));
                 let (pushed, gradient) = rest.split_at_mut(stride(push_width));
@@ -71,8 +84,9 @@ pub trait Method: Send + Sync + Debug {
                         pull.prefetch(agent + AHEAD, mail.pulls, pulled.len());
                         push.prefetch(agent + AHEAD, mail.pushes, pushed.len());
                     }
+                    let at = Round { agent, ..at };
                     // state k + 1 takes the samples ξ_{k+1}
-                    let mut local = Local::new(problem, seed, agent, at.k + 1, at.phase, &mut gradient[..d]);
+                    let mut local = Local::new(problem, at, at.k + 1, mail.pair, &mut gradient[..d]);
                     if i == 0 || !pull.has_one_row() {
                         pull.mix_row(agent, mail.pulls, pulled);
                     }
@@ -103,14 +117,34 @@ pub struct Layout {
 }
 
 /// The kind of network a method is made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Network {
     /// R on the pull graph, C on the push graph, with a common root. x̄ = π_RᵀX.
     PushPull,
     /// C only, on a strongly connected digraph. x̄ is the mean of the conserved variable.
     PushSum,
+    /// R only, on a strongly connected digraph. x̄ = π_RᵀX.
+    PullOnly,
+    /// One doubly stochastic W = R = C on a strongly connected digraph. x̄ is the mean.
+    Balanced,
+    /// One symmetric W = R = C on a connected undirected graph. x̄ is the mean.
+    Undirected,
     /// Everyone hears everyone, C = 11ᵀ/n: not decentralised at all, but the bound to compare with.
     Central,
+}
+
+impl Network {
+    /// What it is, in a few words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Network::PushPull => "push-pull: R and C with a common root",
+            Network::PushSum => "push-sum: C on a strongly connected digraph",
+            Network::PullOnly => "pull-only: R on a strongly connected digraph",
+            Network::Balanced => "balanced: one doubly stochastic W on a strongly connected digraph",
+            Network::Undirected => "undirected: one symmetric W on a connected graph",
+            Network::Central => "centralised: everyone hears everyone",
+        }
+    }
 }
 
 /// Which vector (or scalar) of the state plays which role; `None` where a method has no such part.
@@ -126,9 +160,13 @@ pub struct Roles {
     pub momentum: Option<usize>,
     /// The scalar w_i with (1/n)Σ w_i = 1: push-sum's weight.
     pub weight: Option<usize>,
+    /// Where in the push row the tracker travels: what is on its way there is missing in the agents' sum.
+    pub tracker_sent: Option<usize>,
+    /// Where in the push row the conserved vector travels.
+    pub conserved_sent: Option<usize>,
 }
 
-/// Where in the run we are.
+/// Where in the run we are, and who.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Round {
     /// The round that turns state k into state k + 1.
@@ -137,32 +175,47 @@ pub struct Round {
     pub phase: u32,
     /// The step size η_k; the schedule belongs to the experiment, not to the method.
     pub η: f64,
+    /// The agent whose row this is.
+    pub agent: usize,
+    /// The seed of the run.
+    pub seed: u64,
 }
 
-/// What an agent has for itself: its part of the problem, and its draws for one state.
+impl Round {
+    /// The agent's draws for this exchange, other than its samples: those of a random codec, say.
+    pub fn draws(&self, purpose: Purpose) -> Draws {
+        Draws::new(self.seed, purpose, self.agent, self.k).in_phase(self.phase)
+    }
+}
+
+/// What an agent has for itself: its part of the problem, its own weights, and its draws for one state.
 #[derive(Debug)]
 pub struct Local<'a> {
     problem: &'a dyn Problem,
     agent: usize,
     draws: Draws,
+    pair: &'a Pair,
     gradient: &'a mut [f64],
 }
 
 impl<'a> Local<'a> {
-    /// Agent `agent` at state `k`: samples ξ_{agent,k}, fresh ones in each phase, and ∇f_agent. `scratch` has the
+    /// The agent of `at`, at state `k`: samples ξ_{agent,k}, fresh ones in each phase, and ∇f_agent. `scratch` has the
     /// problem's dimension.
     #[inline]
-    pub fn new(
-        problem: &'a dyn Problem,
-        seed: u64,
-        agent: usize,
-        k: u64,
-        phase: u32,
-        scratch: &'a mut [f64],
-    ) -> Self {
-        let mut draws = Draws::new(seed, Purpose::Gradient, agent, k).in_phase(phase);
-        problem.foresee(agent, &mut draws);
-        Self { problem, agent, draws, gradient: scratch }
+    pub fn new(problem: &'a dyn Problem, at: Round, k: u64, pair: &'a Pair, scratch: &'a mut [f64]) -> Self {
+        let mut draws = Draws::new(at.seed, Purpose::Gradient, at.agent, k).in_phase(at.phase);
+        problem.foresee(at.agent, &mut draws);
+        Self { problem, agent: at.agent, draws, pair, gradient: scratch }
+    }
+
+    /// The agent's own part of the problem is asked through the calls below; this is for its sizes.
+    pub fn problem(&self) -> &'a dyn Problem {
+        self.problem
+    }
+
+    /// C_ii, the share of what it pushes that the agent keeps. O(in-degree).
+    pub fn own_push_weight(&self) -> f64 {
+        self.pair.push.weight(self.agent, self.agent)
     }
 
     /// Writes the starting point x₀, the same for all agents.
@@ -172,9 +225,16 @@ impl<'a> Local<'a> {
 
     /// A stochastic gradient ∇F_i(x; ξ) with a fresh sample; a second call draws a second sample.
     #[inline]
-    pub fn gradient(&mut self, x: &[f64]) -> &[f64] {
+    pub fn gradient(&mut self, x: &[f64]) -> &mut [f64] {
         self.problem.gradient(self.agent, x, &mut self.draws, self.gradient);
         self.gradient
+    }
+
+    /// Two gradients with *one* fresh sample: returns ∇F_i(x; ξ), and writes ∇F_i(other; ξ) into `g_other`.
+    #[inline]
+    pub fn gradients(&mut self, x: &[f64], other: &[f64], g_other: &mut [f64]) -> &mut [f64] {
+        self.problem.gradient(self.agent, other, &mut self.draws.clone(), g_other);
+        self.gradient(x)
     }
 }
 
@@ -194,8 +254,6 @@ pub struct Block<'a> {
     pub d: usize,
     /// The problem.
     pub problem: &'a dyn Problem,
-    /// Seed of the sampling.
-    pub seed: u64,
 }
 
 impl Block<'_> {

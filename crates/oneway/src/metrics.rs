@@ -33,8 +33,8 @@ pub struct Measurement {
     pub conservation_error: Option<f64>,
     /// Share of held-out examples that x̄ classifies rightly.
     pub test_accuracy: Option<f64>,
-    /// Numbers sent over all links so far.
-    pub floats_sent: Option<u64>,
+    /// Bytes sent over all links so far: eight a number, or what the codec makes of it.
+    pub bytes_sent: Option<u64>,
 }
 
 /// Measures one state. Costs about one pass over all data, two for methods with momentum.
@@ -73,7 +73,7 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measur
             momentum_error: momentum_errors.as_ref().map(|errors| errors[at]),
             conservation_error: conservation_error(view),
             test_accuracy: accuracies.as_ref().map(|accuracies| accuracies[at]),
-            floats_sent: floats_sent(view),
+            bytes_sent: bytes_sent(view),
         });
     }
     Ok(measured)
@@ -132,7 +132,11 @@ fn tracking_error(view: &View<'_>) -> Result<Option<f64>> {
 pub fn average(view: &View<'_>) -> Result<Vec<f64>> {
     let n = view.agents() as f64;
     Ok(match (view.method.roles().conserved, view.method.network()) {
-        (Some(index), _) => sum_of(view, |i| (1.0 / n, view.vector(i, index))),
+        (Some(index), _) => {
+            let mut mean = sum_of(view, |i| (1.0 / n, view.vector(i, index)));
+            add(&mut mean, 1.0 / n, view.on_its_way(view.method.roles().conserved_sent));
+            mean
+        }
         (None, Network::Central) => view.estimate(0).to_vec(), // all agents hold the same bits
         (None, _) => {
             let π_r = &view.topology.stationary(view.k)?.pull;
@@ -143,19 +147,20 @@ pub fn average(view: &View<'_>) -> Result<Vec<f64>> {
 
 /// How far the method's conserved quantities have drifted: ‖v̄ − m̄‖ or |w̄ − 1|, the larger if it has both.
 fn conservation_error(view: &View<'_>) -> Option<f64> {
-    let Roles { tracker, tracked, weight, .. } = view.method.roles();
+    let Roles { tracker, tracked, weight, tracker_sent, .. } = view.method.roles();
     let n = view.agents() as f64;
     let trackers = tracker.zip(tracked).map(|(tracker, tracked)| {
-        let (_, difference) = over_agents(view, |i, sum| {
+        let (_, mut difference) = over_agents(view, |i, sum| {
             add(sum, 1.0, view.vector(i, tracker));
             add(sum, -1.0, view.vector(i, tracked));
             0.0
         });
+        add(&mut difference, 1.0, view.on_its_way(tracker_sent));
         difference.iter().map(|x| square(x / n)).sum::<f64>().sqrt()
     });
     let weights = weight.map(|weight| {
         let (sum, _) = over_agents(view, |i, _| view.scalar(i, weight));
-        (sum / n - 1.0).abs()
+        ((sum + view.weight_on_its_way()) / n - 1.0).abs()
     });
     match (trackers, weights) {
         (Some(trackers), Some(weights)) => Some(trackers.max(weights)),
@@ -163,19 +168,17 @@ fn conservation_error(view: &View<'_>) -> Option<f64> {
     }
 }
 
-/// Numbers sent by all agents in the k rounds so far: links × width, on both graphs. Nothing for centralised methods.
-fn floats_sent(view: &View<'_>) -> Option<u64> {
+/// Bytes sent by all agents in the k rounds so far, on both graphs. Nothing for centralised methods.
+fn bytes_sent(view: &View<'_>) -> Option<u64> {
     if view.method.network() == Network::Central {
         return None;
     }
-    let (layout, d) = (view.method.layout(), view.problem.dim());
-    let phases = u64::from(view.method.phases());
+    let phases = (0..view.method.phases()).map(|phase| view.method.bytes(view.problem, phase));
+    let [pull, push] = phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]);
     let period = view.topology.period();
     let rounds = (0..).zip(period).map(|(phase, pair)| {
         let times = (view.k + period.len() as u64 - 1 - phase) / period.len() as u64;
-        let pull = pair.pull.links_on_wire() * layout.pull.len(d);
-        let push = pair.push.links_on_wire() * layout.push.len(d);
-        times * phases * (pull + push) as u64
+        times * (pair.pull.links_on_wire() * pull + pair.push.links_on_wire() * push) as u64
     });
     Some(rounds.sum())
 }

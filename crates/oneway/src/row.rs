@@ -63,6 +63,14 @@ pub fn split_mut<const V: usize, const S: usize>(row: &mut [f64]) -> ([&mut [f64
     (std::array::from_fn(|_| parts.next().unwrap_or_default()), scalars)
 }
 
+/// The first `V` vectors of dimension d of a row, and the rest of it.
+#[inline(always)]
+pub fn split_head_mut<const V: usize>(row: &mut [f64], d: usize) -> ([&mut [f64]; V], &mut [f64]) {
+    let (head, rest) = row.split_at_mut(V * d);
+    let (vectors, []) = split_mut(head);
+    (vectors, rest)
+}
+
 /// Vector number `index` of a row.
 #[inline(always)]
 pub fn vector(row: &[f64], index: usize, d: usize) -> &[f64] {

@@ -204,9 +204,14 @@ impl Topology {
         Ok(sum / p as f64)
     }
 
-    /// What a step size given as *effective* is divided by: c_π for push-pull methods, 1 for all others.
+    /// What a step size given as *effective* is divided by: c_π for push-pull methods, n for pull-only ones (what they follow
+    /// is the sum of all gradients, not the mean), 1 for all others.
     pub fn step_divisor(&self, network: Network) -> Result<f64> {
-        if network == Network::PushPull { self.c_pi() } else { Ok(1.0) }
+        match network {
+            Network::PushPull => self.c_pi(),
+            Network::PullOnly => Ok(self.agents() as f64),
+            _ => Ok(1.0),
+        }
     }
 
     /// Whether a method made for this kind of network can run here; the error says what is missing, and between whom.
@@ -214,6 +219,11 @@ impl Topology {
         match network {
             Network::PushPull => self.check_common_root().map(drop),
             Network::PushSum => self.check_strongly_connected(),
+            Network::PullOnly => self.check_pulls_everywhere(),
+            Network::Balanced | Network::Undirected => {
+                self.check_one_matrix(network == Network::Undirected)?;
+                self.check_strongly_connected()
+            }
             Network::Central => match self.period.iter().all(|pair| pair.push.has_one_row()) {
                 true => Ok(()),
                 false => Err(Error::NotCentral),
@@ -235,6 +245,29 @@ impl Topology {
     pub fn check_strongly_connected(&self) -> Result<()> {
         graph::strongly_connected(&self.unrolled()?.push, self.period.len())
             .map_err(|error| self.over_a_period(error))
+    }
+
+    /// What row-stochastic methods need: over a period, everyone's model reaches everyone.
+    fn check_pulls_everywhere(&self) -> Result<()> {
+        graph::strongly_connected(&self.unrolled()?.pull, self.period.len())
+            .map_err(|error| self.over_a_period(error))
+    }
+
+    /// Whether R = C in every round, doubly stochastic; symmetric too, if it must be.
+    fn check_one_matrix(&self, symmetric: bool) -> Result<()> {
+        for Pair { pull, push } in &self.period {
+            pull.check(Stochastic::Columns).map_err(|error| Error::NotBalanced(error.to_string()))?;
+            if pull != push {
+                return Err(Error::NotBalanced("R and C are not the same matrix".to_owned()));
+            }
+            let lone = pull
+                .iter()
+                .find(|link| symmetric && (pull.weight(link.from, link.to) - link.weight).abs() > 1e-12);
+            if let Some(Link { from, to, .. }) = lone {
+                return Err(Error::NotUndirected { from, to });
+            }
+        }
+        Ok(())
     }
 
     /// Agents of an unrolled period have ids of their own, which would mean nothing to a reader.

@@ -6,6 +6,7 @@ mod common;
 
 use common::{advance, build, quadratic, simulate, topology};
 use oneway::data::a9a::{Split, a9a};
+use oneway::engine::Engine;
 use oneway::graph::families;
 use oneway::methods::{KINDS, kind};
 use oneway::partition::Partition;

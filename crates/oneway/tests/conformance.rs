@@ -6,9 +6,10 @@ mod common;
 use std::ops::ControlFlow;
 
 use common::{advance, build, digraphs, estimates, methods, quadratic, simulate, topology};
+use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Layout, Local, Method, Network, Roles, Round};
-use oneway::methods::{Csgdm, PushPull, Sgp};
+use oneway::methods::{Csgdm, PUSH_PULL, Sgp};
 use oneway::metrics::{Measurement, measure};
 use oneway::observe::{Observer, View};
 use oneway::problem::Problem;
@@ -16,7 +17,7 @@ use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::record::{self, Recorder};
 use oneway::sample::Purpose;
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator, Status};
+use oneway::simulator::Simulator;
 use oneway::topology::{Subgraph, Topology, Weights};
 
 /// An effective step that every method bears on every topology of the table: the flower's and the ring's long cycles with
@@ -24,7 +25,7 @@ use oneway::topology::{Subgraph, Topology, Weights};
 fn step(topology: &Topology, network: Network) -> f64 {
     match network {
         Network::PushPull => 0.02 / topology.c_pi().unwrap(),
-        Network::PushSum | Network::Central => 0.02,
+        _ => 0.02,
     }
 }
 
@@ -182,15 +183,15 @@ fn measurements_follow_their_definitions() {
         assert_eq!(measured.conservation_error.is_some(), conserved.is_some(), "{case}");
         assert!(conserved.is_none_or(|by_hand| by_hand < 1e-14), "{case}: {conserved:?}");
 
-        let layout = method.layout();
+        let [pull, push] = method.bytes(&problem, 0);
         let per_round = |k: u64| {
             let pair = topology.at(k);
             let wire = |mixing: &oneway::mixing::Mixing| mixing.iter().filter(|l| l.from != l.to).count();
-            wire(&pair.pull) * layout.pull.len(d) + wire(&pair.push) * layout.push.len(d)
+            wire(&pair.pull) * pull + wire(&pair.push) * push
         };
         let sent = (0..7).map(|k| per_round(k) as u64).sum::<u64>();
         let central = method.network() == Network::Central;
-        assert_eq!(measured.floats_sent, (!central).then_some(sent), "{case}");
+        assert_eq!(measured.bytes_sent, (!central).then_some(sent), "{case}");
     });
 }
 
@@ -273,27 +274,27 @@ fn threads_change_no_bit() {
 struct Leaky;
 
 impl Method for Leaky {
-    fn layout(&self) -> Layout {
-        PushPull.layout()
+    fn layout(&self, problem: &dyn Problem) -> Layout {
+        PUSH_PULL.layout(problem)
     }
     fn network(&self) -> Network {
         Network::PushPull
     }
     fn roles(&self) -> Roles {
-        PushPull.roles()
+        PUSH_PULL.roles()
     }
     fn phases(&self) -> u32 {
         2
     }
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        PushPull.init(state, local);
+        PUSH_PULL.init(state, local);
     }
     fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        PushPull.send(at, state, pull, push);
+        PUSH_PULL.send(at, state, pull, push);
     }
     fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
         let lost: Vec<f64> = pushed.iter().map(|x| 0.9 * x).collect();
-        PushPull.step(at, state, pulled, &lost, local);
+        PUSH_PULL.step(at, state, pulled, &lost, local);
     }
 }
 
@@ -310,8 +311,8 @@ fn a_leak_shows_in_the_conservation_error_and_phases_count() {
     let by_hand = (0..d).map(|k| (mean(1, k) - mean(2, k)).powi(2)).sum::<f64>().sqrt();
     let error = measured.conservation_error.unwrap();
     assert!(error > 1e-2 && (error - by_hand).abs() < 1e-14, "{error} {by_hand}");
-    // two exchanges a round, on 9·8 links of each graph, d numbers each
-    assert_eq!(measured.floats_sent, Some(5 * 2 * 2 * 72 * d as u64));
+    // two exchanges a round, on 9·8 links of each graph, d numbers of eight bytes each
+    assert_eq!(measured.bytes_sent, Some(5 * 2 * 2 * 72 * 8 * d as u64));
 
     // each phase draws afresh: without noise shared between them, two phases are not one phase twice
     let draw = |phase: u32| oneway::sample::Draws::new(5, Purpose::Gradient, 0, 1).in_phase(phase).normal();
@@ -358,6 +359,6 @@ fn methods_are_kept_from_networks_they_are_not_made_for() {
     let csgdm = Csgdm::new(0.1).unwrap();
     assert!(refused(&csgdm, &ring).unwrap().contains("everyone to hear everyone"));
     assert!(refused(&Sgp, &path).unwrap().contains("not strongly connected"));
-    assert!(refused(&PushPull, &apart).unwrap().contains("no common root"));
-    assert_eq!((refused(&Sgp, &ring), refused(&PushPull, &ring)), (None, None));
+    assert!(refused(&PUSH_PULL, &apart).unwrap().contains("no common root"));
+    assert_eq!((refused(&Sgp, &ring), refused(&PUSH_PULL, &ring)), (None, None));
 }

@@ -6,12 +6,13 @@ mod common;
 
 use common::{advance, dataset, digraphs, distance, estimates, logistic, methods, topology};
 use oneway::data::Dataset;
+use oneway::engine::Setup;
 use oneway::graph::Digraph;
 use oneway::methods::Kind;
 use oneway::problems::Batch;
 use oneway::sample::{Draws, Purpose};
 use oneway::schedule::{Schedule, Shape};
-use oneway::simulator::{Setup, Simulator};
+use oneway::simulator::Simulator;
 use oneway::topology::Subgraph;
 
 const N: usize = 9;

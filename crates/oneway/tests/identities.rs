@@ -6,9 +6,10 @@ mod common;
 use common::{
     advance, build, distance, estimates, logistic, methods, quadratic, simulate, strongly_connected, topology,
 };
+use oneway::engine::Engine;
 use oneway::graph::{families, weights};
 use oneway::method::Network;
-use oneway::methods::{Csgdm, PushDiging, PushPull, Sgp, Smtpp};
+use oneway::methods::{Csgdm, PUSH_PULL, PushDiging, Sgp, Smtpp};
 use oneway::metrics::measure;
 use oneway::mixing::Mixing;
 use oneway::problem::Problem;
@@ -23,7 +24,7 @@ const ROUNDS: usize = 60;
 fn small_step(topology: &Topology, network: Network) -> f64 {
     match network {
         Network::PushPull => 0.02 / topology.c_pi().unwrap(),
-        Network::PushSum | Network::Central => 0.02,
+        _ => 0.02,
     }
 }
 
@@ -57,7 +58,7 @@ proptest! {
             let η = small_step(&topology, Network::PushPull);
             let smtpp = Smtpp::new(1.0).unwrap();
             let mut late = simulate(&smtpp, &problem, &topology, η);
-            let mut push_pull = simulate(&PushPull, &problem, &topology, η);
+            let mut push_pull = simulate(&PUSH_PULL, &problem, &topology, η);
             advance(&mut late, ROUNDS + 1);
             advance(&mut push_pull, ROUNDS);
             prop_assert!(distance(&estimates(&late), &estimates(&push_pull)) < 1e-12);
@@ -112,7 +113,7 @@ fn doubly_stochastic_weights_make_push_sum_vanish() {
         Topology::of(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let problem = logistic(n, Batch::Sampled(2));
     let mut push_diging = simulate(&PushDiging, &problem, &topology, 0.1);
-    let mut push_pull = simulate(&PushPull, &problem, &topology, 0.1);
+    let mut push_pull = simulate(&PUSH_PULL, &problem, &topology, 0.1);
     let mut sgp = simulate(&Sgp, &problem, &topology, 0.1);
 
     // DSGD, adapt then combine: X⁺ = W(X − ηG), by hand
@@ -144,17 +145,24 @@ fn one_agent_alone_does_sgd() {
         let method = build(kind);
         let topology = topology(kind, graph, &[digraph], 0);
         let mut simulator = simulate(&*method, &problem, &topology, 0.1);
-        let has_momentum = !kind.parameters.is_empty();
-        let λ = if has_momentum { 0.1 } else { 1.0 };
+        // m⁺ = (1−λ)m + λg, x⁺ = x − ηm⁺ + β(x − x⁻)
+        let (λ, β) = match kind.name {
+            "smtpp" | "csgdm" => (0.1, 0.0),
+            "abm" => (1.0, 0.5),
+            _ => (1.0, 0.0),
+        };
         let (mut x, mut m, mut g) = (vec![0.0; d], vec![0.0; d], vec![0.0; d]);
+        let mut x_before = x.clone();
         if kind.name == "smtpp" {
             simulator.round(); // M₀ = V₀ = 0: the first round goes nowhere
         }
         for _ in 0..ROUNDS {
             problem.exact(0, &x, &mut g);
-            for ((x, m), g) in x.iter_mut().zip(&mut m).zip(&g) {
+            for (((x, m), g), x_before) in x.iter_mut().zip(&mut m).zip(&g).zip(&mut x_before) {
                 *m += λ * (g - *m);
-                *x -= 0.1 * *m;
+                let x_next = *x - 0.1 * *m + β * (*x - *x_before);
+                *x_before = *x;
+                *x = x_next;
             }
             simulator.round();
             let far = distance(&estimates(&simulator), &x);

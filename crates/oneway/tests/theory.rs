@@ -3,15 +3,20 @@
 
 use std::ops::ControlFlow;
 
+mod common;
+
+use common::balanced;
+use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Layout, Local, Method, Network, Roles, Round};
-use oneway::methods::{KINDS, PushPull, Sgp, Smtpp, kind};
+use oneway::methods::{KINDS, PUSH_PULL, Sgp, Smtpp, kind};
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::observe::View;
+use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::row::{self, Width};
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator, Status};
+use oneway::simulator::Simulator;
 use oneway::theory::floor::floor;
 use oneway::theory::linear::RoundMap;
 use oneway::theory::stability::{limit, rate};
@@ -43,7 +48,7 @@ fn limits_are_those_that_others_found() {
     ] {
         let topology = topology(&digraph, subgraph);
         let smtpp = limit(&Smtpp::new(0.1).unwrap(), &topology).unwrap();
-        let push_pull = limit(&PushPull, &topology).unwrap();
+        let push_pull = limit(&PUSH_PULL, &topology).unwrap();
         // the values have two or three digits
         assert!(close(smtpp.effective, with_momentum, 0.01), "{smtpp:?} {with_momentum} {subgraph:?}");
         assert!(
@@ -64,7 +69,7 @@ fn limits_on_rings_are_those_of_their_frequencies() {
     {
         let ring = topology(&families::ring(n).unwrap(), Subgraph::Full);
         for (method, expected) in
-            [(&Smtpp::new(0.1).unwrap() as &dyn Method, with_momentum), (&PushPull, without)]
+            [(&Smtpp::new(0.1).unwrap() as &dyn Method, with_momentum), (&PUSH_PULL, without)]
         {
             let found = limit(method, &ring).unwrap().effective;
             assert!(close(found, expected, 1e-4), "{n} agents, {method:?}: {found} not {expected}");
@@ -108,6 +113,7 @@ fn the_simulator_converges_below_each_limit_and_diverges_above() {
             for &graph in kind.graphs {
                 let topology = match kind.network {
                     Network::Central => Topology::complete(digraph.agents()).unwrap(),
+                    Network::Balanced | Network::Undirected => balanced(std::slice::from_ref(digraph)),
                     _ => topology(digraph, graph),
                 };
                 let raw = limit(&*method, &topology).unwrap().raw;
@@ -147,7 +153,7 @@ fn the_floor_is_what_long_runs_show() {
     const DIM: usize = 64;
     let digraphs = [families::flower(8, 3).unwrap(), families::exponential(8).unwrap()];
     let smtpp = |λ| kind("smtpp").unwrap().method([("momentum", λ)]).unwrap();
-    let methods: [Box<dyn Method>; 4] = [smtpp(0.1), smtpp(0.5), Box::new(PushPull), Box::new(Sgp)];
+    let methods: [Box<dyn Method>; 4] = [smtpp(0.1), smtpp(0.5), Box::new(PUSH_PULL), Box::new(Sgp)];
     for (digraph, method) in digraphs.iter().flat_map(|d| methods.iter().map(move |m| (d, m))) {
         let graphs: &[Subgraph] = match method.network() {
             Network::PushPull => &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
@@ -231,15 +237,15 @@ fn time_varying_topologies_have_limits_too() {
         1,
     );
     let topology = Topology::of(&digraphs.unwrap(), Subgraph::Full, Weights::Uniform, 0).unwrap();
-    let raw = limit(&PushPull, &topology).unwrap().raw;
+    let raw = limit(&PUSH_PULL, &topology).unwrap().raw;
     for (factor, converges) in [(0.97, true), (1.03, false)] {
-        let (moved, _) = movements(&PushPull, &topology, factor * raw, 3000);
+        let (moved, _) = movements(&PUSH_PULL, &topology, factor * raw, 3000);
         let (first, last) = (moved[1], moved[moved.len() - 1]);
         let expected = if converges { last < 1e-20 * first } else { last > 1e20 * first };
         assert!(expected, "{factor} of {raw}: {first} became {last}");
     }
     assert!(
-        floor(&PushPull, &topology, 0.5 * raw).unwrap_err().to_string().contains("changes with the round")
+        floor(&PUSH_PULL, &topology, 0.5 * raw).unwrap_err().to_string().contains("changes with the round")
     );
 }
 
@@ -248,7 +254,7 @@ fn time_varying_topologies_have_limits_too() {
 struct Clipped;
 
 impl Method for Clipped {
-    fn layout(&self) -> Layout {
+    fn layout(&self, _problem: &dyn Problem) -> Layout {
         Layout { state: Width::vectors(1), pull: Width::vectors(1), push: Width::NONE }
     }
     fn network(&self) -> Network {
@@ -275,21 +281,21 @@ fn what_theory_cannot_say_it_says_so() {
     let flower = topology(&families::flower(7, 2).unwrap(), Subgraph::Full);
     let message = |error: oneway::Error| error.to_string();
     assert!(message(limit(&Clipped, &flower).unwrap_err()).contains("not a linear map"));
-    assert!(message(floor(&PushPull, &flower, 50.0).unwrap_err()).contains("not stable"));
+    assert!(message(floor(&PUSH_PULL, &flower, 50.0).unwrap_err()).contains("not stable"));
     for step in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
-        assert!(rate(&PushPull, &flower, step).is_err(), "{step}");
+        assert!(rate(&PUSH_PULL, &flower, step).is_err(), "{step}");
     }
     // weights under which values go round for ever
     let cycle = |stochastic| {
         Mixing::new(4, stochastic, (0..4).map(|i| Link { from: i, to: (i + 1) % 4, weight: 1.0 })).unwrap()
     };
     let periodic = Topology::fixed(cycle(Stochastic::Rows), cycle(Stochastic::Columns)).unwrap();
-    assert!(message(limit(&PushPull, &periodic).unwrap_err()).contains("periodic"));
+    assert!(message(limit(&PUSH_PULL, &periodic).unwrap_err()).contains("periodic"));
     assert!(message(RoundMap::new(&Sgp, &periodic).unwrap_err()).contains("periodic"));
     let larger = topology(&families::ring(2001).unwrap(), Subgraph::Trees);
-    assert!(message(limit(&PushPull, &larger).unwrap_err()).contains("6003 numbers is too large"));
+    assert!(message(limit(&PUSH_PULL, &larger).unwrap_err()).contains("6003 numbers is too large"));
     let large = topology(&families::exponential(500).unwrap(), Subgraph::Full);
-    assert!(message(floor(&PushPull, &large, 0.1).unwrap_err()).contains("too large"));
+    assert!(message(floor(&PUSH_PULL, &large, 0.1).unwrap_err()).contains("too large"));
 }
 
 #[test]
@@ -334,6 +340,6 @@ fn maps_that_vanish_are_no_trouble() {
 fn an_average_that_hardly_moves_is_named_as_the_reason() {
     let links = (0..25).flat_map(|i| (0..25.min(i + 2)).map(move |j| (i, j)));
     let topology = topology(&Digraph::from_edges(25, links).unwrap(), Subgraph::Full);
-    let error = limit(&PushPull, &topology).unwrap_err().to_string();
+    let error = limit(&PUSH_PULL, &topology).unwrap_err().to_string();
     assert!(error.contains("c_π") && error.contains("hardly moves"), "{error}");
 }

@@ -21,7 +21,7 @@ pub(crate) fn methods(args: &ListArgs) -> Result<ExitCode> {
                 "name": kind.name,
                 "about": kind.about,
                 "rule": kind.rule,
-                "network": network(kind.network),
+                "network": kind.network.about(),
                 "graphs": kind.graphs.iter().map(|graph| graph.name()).collect::<Vec<_>>(),
                 "parameters": parameters(kind.parameters),
             })
@@ -32,10 +32,10 @@ pub(crate) fn methods(args: &ListArgs) -> Result<ExitCode> {
     for kind in KINDS {
         let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
         writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
-        write!(out, "    network  {}", network(kind.network))?;
+        write!(out, "    network  {}", kind.network.about())?;
         match kind.network {
             Network::Central => writeln!(out)?,
-            Network::PushPull | Network::PushSum => writeln!(out, "; graph = {}", graphs.join(" | "))?,
+            _ => writeln!(out, "; graph = {}", graphs.join(" | "))?,
         }
         print_parameters(&mut out, kind.parameters)?;
     }
@@ -74,14 +74,6 @@ pub(crate) fn topologies(args: &ListArgs) -> Result<ExitCode> {
         "In place of `kind`: `file` (an edge list), or `pull` and `push` (weighted edge lists, R and C)."
     )?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn network(network: Network) -> &'static str {
-    match network {
-        Network::PushPull => "push-pull: R and C with a common root",
-        Network::PushSum => "push-sum: C on a strongly connected digraph",
-        Network::Central => "centralised: everyone hears everyone",
-    }
 }
 
 fn parameters(declared: &[Parameter]) -> Value {

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use oneway::engine::Setup;
 use oneway::method::{Method, Network};
 use oneway::methods::Kind;
 use oneway::mixing::Mixing;
 use oneway::parameters::Parameters;
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
-use oneway::simulator::Setup;
 use oneway::topology::Topology;
 
 use super::Experiment;
@@ -124,7 +124,7 @@ impl Entry {
         let Built { method, parameters, schedule } = built;
         let topology = match method.network() {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
-            Network::PushPull | Network::PushSum => links.topology(topology_spec, graph)?,
+            _ => links.topology(topology_spec, graph)?,
         };
         topology.check(method.network())?;
         // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology

@@ -117,21 +117,21 @@ pub(crate) enum Against {
     /// Rounds done.
     Iterations,
     /// Numbers sent over all links.
-    FloatsSent,
+    BytesSent,
 }
 
 impl Against {
     fn label(self) -> &'static str {
         match self {
             Against::Iterations => "iteration",
-            Against::FloatsSent => "floats sent over all links",
+            Against::BytesSent => "bytes sent over all links",
         }
     }
 
     fn of(self, point: &Measurement) -> Option<f64> {
         match self {
             Against::Iterations => Some(point.iteration as f64),
-            Against::FloatsSent => point.floats_sent.map(|floats| floats as f64),
+            Against::BytesSent => point.bytes_sent.map(|bytes| bytes as f64),
         }
     }
 }
@@ -229,7 +229,7 @@ mod tests {
             momentum_error: None,
             conservation_error: None,
             test_accuracy: None,
-            floats_sent: Some(100 * i as u64),
+            bytes_sent: Some(100 * i as u64),
         };
         let points = losses.iter().enumerate().map(point).collect();
         Curve { topology: topology.to_owned(), method: method.to_owned(), repetition: 0, points }
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn the_mean_is_over_the_repetitions_that_are_there() {
         let curves = [curve("ring", "A", &[1.0, 2.0, 3.0]), curve("ring", "A", &[3.0, f64::INFINITY])];
-        let loss = chart(&curves, "ring", Quantity::Loss, Against::FloatsSent);
+        let loss = chart(&curves, "ring", Quantity::Loss, Against::BytesSent);
         let series = &loss.series[0];
         assert_eq!((&series.x[..], &series.y[..]), (&[0.0, 100.0, 200.0][..], &[2.0, 2.0, 3.0][..]));
         assert_eq!((&series.low[..], &series.high[..]), (&[1.0, 2.0, 3.0][..], &[3.0, 2.0, 3.0][..]));

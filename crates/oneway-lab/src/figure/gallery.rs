@@ -51,14 +51,14 @@ impl Picture {
     }
 }
 
-/// Loss and gradient of each topology, against iterations and against floats sent; every quantity if `all`.
+/// Loss and gradient of each topology, against iterations and against bytes sent; every quantity if `all`.
 pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Picture> {
     let notes = step_notes(variants);
     let mut pictures = vec![];
     for topology in from_curves::topologies(curves) {
         let shown = if all { &Quantity::ALL[..] } else { &[Quantity::Loss, Quantity::Gradient] };
         for &quantity in shown {
-            for (against, suffix) in [(Against::Iterations, ""), (Against::FloatsSent, "-by-floats")] {
+            for (against, suffix) in [(Against::Iterations, ""), (Against::BytesSent, "-by-bytes")] {
                 let mut chart = from_curves::chart(curves, topology, quantity, against);
                 if against == Against::Iterations {
                     chart.markers.clone_from(&notes);

@@ -127,7 +127,7 @@ mod tests {
             momentum_error: None,
             conservation_error: Some(1e-17),
             test_accuracy: Some(0.84),
-            floats_sent: Some(12),
+            bytes_sent: Some(12),
         };
         let end = End {
             status: CellStatus::Diverged,

@@ -6,9 +6,10 @@
 
 use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::momentum_coefficient;
-use crate::parameters::Parameters;
+use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
+use crate::problem::Problem;
 use crate::row::{self, Width};
+use crate::topology::Subgraph;
 
 /// SGD with momentum on the mean gradient; state is (x, m, g).
 #[derive(Debug, Clone, PartialEq)]
@@ -21,14 +22,10 @@ impl Csgdm {
     pub fn new(λ: f64) -> Result<Self> {
         Ok(Self { λ: momentum_coefficient("CSGDM", λ)? })
     }
-
-    pub(super) fn from_parameters(parameters: &Parameters) -> Result<Box<dyn Method>> {
-        Ok(Box::new(Self::new(parameters.real("momentum")?)?))
-    }
 }
 
 impl Method for Csgdm {
-    fn layout(&self) -> Layout {
+    fn layout(&self, _problem: &dyn Problem) -> Layout {
         Layout { state: Width::vectors(3), pull: Width::NONE, push: Width::vectors(1) }
     }
 
@@ -64,3 +61,16 @@ impl Method for Csgdm {
         g.copy_from_slice(local.gradient(x)); // for the mean of the next round
     }
 }
+
+pub(super) const KIND: Kind = Kind {
+    name: "csgdm",
+    about: "centralised SGD with momentum: the bound, as if everyone heard everyone",
+    rule: "m⁺ = (1−λ)m + λḡ; x⁺ = x − ηm⁺",
+    reference: "Sutskever, Martens, Dahl & Hinton 2013",
+    trust: Trust::A,
+    network: Network::Central,
+    graphs: &[Subgraph::Full],
+    parameters: &[MOMENTUM],
+    build: |parameters| Ok(Box::new(Csgdm::new(parameters.real("momentum")?)?)),
+    with_estimator: None,
+};

@@ -4,15 +4,17 @@
 //! divided by w.
 
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::track;
+use crate::methods::{Kind, Trust, track};
+use crate::problem::Problem;
 use crate::row::{self, Width};
+use crate::topology::Subgraph;
 
 /// Gradient tracking through push-sum; state is (x, u, y, g; w).
 #[derive(Debug, Clone, PartialEq)]
 pub struct PushDiging;
 
 impl Method for PushDiging {
-    fn layout(&self) -> Layout {
+    fn layout(&self, _problem: &dyn Problem) -> Layout {
         let push = Width::vectors(2).and_scalars(1);
         Layout { state: Width::vectors(4).and_scalars(1), pull: Width::NONE, push }
     }
@@ -22,7 +24,15 @@ impl Method for PushDiging {
     }
 
     fn roles(&self) -> Roles {
-        Roles { conserved: Some(1), tracker: Some(2), tracked: Some(3), weight: Some(0), ..Roles::default() }
+        Roles {
+            conserved: Some(1),
+            tracker: Some(2),
+            tracked: Some(3),
+            weight: Some(0),
+            conserved_sent: Some(0),
+            tracker_sent: Some(1),
+            ..Roles::default()
+        }
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
@@ -55,3 +65,16 @@ impl Method for PushDiging {
         track(y, c_y, g, local.gradient(x)); // y⁺ = Σ_j C_ij y_j + g(x⁺) − g(x)
     }
 }
+
+pub(super) const KIND: Kind = Kind {
+    name: "push-diging",
+    about: "Push-DIGing: gradient tracking through push-sum",
+    rule: "u⁺ = C(u − ηy); w⁺ = Cw; x⁺ = u⁺/w⁺; y⁺ = Cy + g(x⁺) − g(x)",
+    reference: "Nedić, Olshevsky & Shi 2017",
+    trust: Trust::A,
+    network: Network::PushSum,
+    graphs: &[Subgraph::Full],
+    parameters: &[],
+    build: |_| Ok(Box::new(PushDiging)),
+    with_estimator: None,
+};

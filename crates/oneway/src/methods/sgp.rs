@@ -4,14 +4,17 @@
 //! bias, and z = x/w is free of it.
 
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::methods::{Kind, Trust};
+use crate::problem::Problem;
 use crate::row::{self, Width};
+use crate::topology::Subgraph;
 
 /// Stochastic gradients through push-sum; state is (z, x, g; w).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sgp;
 
 impl Method for Sgp {
-    fn layout(&self) -> Layout {
+    fn layout(&self, _problem: &dyn Problem) -> Layout {
         let push = Width::vectors(1).and_scalars(1);
         Layout { state: Width::vectors(3).and_scalars(1), pull: Width::NONE, push }
     }
@@ -21,7 +24,7 @@ impl Method for Sgp {
     }
 
     fn roles(&self) -> Roles {
-        Roles { conserved: Some(1), weight: Some(0), ..Roles::default() }
+        Roles { conserved: Some(1), weight: Some(0), conserved_sent: Some(0), ..Roles::default() }
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
@@ -52,3 +55,16 @@ impl Method for Sgp {
         g.copy_from_slice(local.gradient(z)); // g⁺ = ∇F_i(z⁺; ξ⁺)
     }
 }
+
+pub(super) const KIND: Kind = Kind {
+    name: "sgp",
+    about: "Stochastic Gradient Push: SGD through push-sum",
+    rule: "z = x/w; x⁺ = C(x − ηg(z)); w⁺ = Cw",
+    reference: "Assran, Loizou, Ballas & Rabbat 2019",
+    trust: Trust::A,
+    network: Network::PushSum,
+    graphs: &[Subgraph::Full],
+    parameters: &[],
+    build: |_| Ok(Box::new(Sgp)),
+    with_estimator: None,
+};

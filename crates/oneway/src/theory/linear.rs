@@ -12,12 +12,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use faer::Mat;
 
 use super::spectrum::LinearMap;
+use crate::engine::{Engine, Setup};
 use crate::method::{Method, Roles};
 use crate::metrics;
 use crate::problem::Problem;
+use crate::row::Width;
 use crate::sample::{Draws, Purpose};
 use crate::schedule::Schedule;
-use crate::simulator::{Setup, Simulator};
+use crate::simulator::Simulator;
 use crate::topology::Topology;
 use crate::{Error, Result};
 
@@ -60,10 +62,10 @@ impl Problem for UnitCurvature {
 /// A method on a topology, as the map T(ηh) of a whole period of rounds.
 ///
 /// ```
-/// use oneway::{methods::PushPull, theory::linear::RoundMap, topology::Topology};
+/// use oneway::{methods::PUSH_PULL, theory::linear::RoundMap, topology::Topology};
 /// // one agent: x⁺ = x − ηy, y⁺ = y + x⁺ − g, g⁺ = x⁺
 /// let alone = Topology::complete(1).unwrap();
-/// let t = RoundMap::new(&PushPull, &alone).unwrap().dense(0.5).unwrap();
+/// let t = RoundMap::new(&PUSH_PULL, &alone).unwrap().dense(0.5).unwrap();
 /// assert_eq!((t[(0, 0)], t[(0, 1)], t[(0, 2)]), (1.0, -0.5, 0.0));
 /// assert_eq!((t[(1, 0)], t[(1, 1)], t[(1, 2)]), (1.0, 0.5, -1.0));
 /// assert_eq!((t[(2, 0)], t[(2, 1)], t[(2, 2)]), (1.0, -0.5, 0.0));
@@ -72,6 +74,8 @@ impl Problem for UnitCurvature {
 pub struct RoundMap<'a> {
     method: &'a dyn Method,
     topology: &'a Topology,
+    /// Vectors of an agent's state.
+    vectors: usize,
     /// nπ_C, for methods with push-sum's weight.
     weights: Option<Vec<f64>>,
 }
@@ -82,7 +86,8 @@ impl<'a> RoundMap<'a> {
     /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as coordinates.
     pub fn new(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
         topology.check(method.network())?;
-        let scalars = method.layout().state.scalars;
+        let probe = UnitCurvature { agents: topology.agents(), dim: 1, ..UnitCurvature::default() };
+        let Width { vectors, scalars } = method.layout(&probe).state;
         let weights = match (method.roles().weight, scalars) {
             (None, 0) => None,
             (Some(0), 1) => {
@@ -95,7 +100,7 @@ impl<'a> RoundMap<'a> {
                 )));
             }
         };
-        let map = Self { method, topology, weights };
+        let map = Self { method, topology, weights, vectors };
         map.check_linear()?;
         Ok(map)
     }
@@ -122,7 +127,7 @@ impl<'a> RoundMap<'a> {
 
     /// Length of s: all vectors of all agents.
     pub fn dim(&self) -> usize {
-        self.topology.agents() * self.method.layout().state.vectors
+        self.topology.agents() * self.vectors
     }
 
     /// Rounds that T stands for.

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use oneway::data::{Dataset, SparseRows};
+use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network};
 use oneway::methods::{KINDS, Kind};
@@ -10,7 +11,7 @@ use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
 use oneway::sample::{Draws, Purpose};
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator};
+use oneway::simulator::Simulator;
 use oneway::topology::{Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
@@ -27,8 +28,19 @@ pub fn methods() -> impl Iterator<Item = (&'static Kind, Subgraph)> {
 pub fn topology(kind: &Kind, graph: Subgraph, digraphs: &[Digraph], root: usize) -> Topology {
     match kind.network {
         Network::Central => Topology::complete(digraphs[0].agents()).unwrap(),
+        Network::Balanced | Network::Undirected => balanced(digraphs),
         _ => Topology::of(digraphs, graph, Weights::Uniform, root).unwrap(),
     }
+}
+
+/// The same links both ways, with Metropolis weights: one symmetric, doubly stochastic matrix.
+pub fn balanced(digraphs: &[Digraph]) -> Topology {
+    let both_ways = |digraph: &Digraph| {
+        let links: Vec<_> = digraph.edges().flat_map(|(from, to)| [(from, to), (to, from)]).collect();
+        Digraph::from_edges(digraph.agents(), links).unwrap()
+    };
+    let graphs: Vec<_> = digraphs.iter().map(both_ways).collect();
+    Topology::of(&graphs, Subgraph::Full, Weights::Metropolis, 0).unwrap()
 }
 
 /// Every family with n = 9 agents (random ones with the first seed that makes them strongly connected), and a period whose
