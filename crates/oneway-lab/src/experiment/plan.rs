@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use oneway::engine::Setup;
+use oneway::engine::{Engine, Setup};
 use oneway::method::{Method, Network};
 use oneway::methods::Kind;
 use oneway::mixing::Mixing;
 use oneway::parameters::Parameters;
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
+use oneway::simulator::Simulator;
 use oneway::topology::Topology;
 
 use super::Experiment;
@@ -149,6 +150,11 @@ impl Entry {
             schedule,
             divided_by,
         })
+    }
+
+    /// What runs a cell of it.
+    pub(crate) fn engine<'a>(&self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
+        Ok(Box::new(Simulator::new(setup)?))
     }
 
     /// Its repetitions.

@@ -9,8 +9,7 @@
 use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::estimator::{Estimator, Gradient};
-use crate::methods::{Kind, Trust, heavy_ball_coefficient, track};
-use crate::parameters::Parameter;
+use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient, track};
 use crate::problem::Problem;
 use crate::row::{self, Width};
 use crate::topology::Subgraph;
@@ -81,9 +80,6 @@ impl<E: Estimator> Method for Ab<E> {
         track(v, pushed, m, m_next); //                                     v⁺ = Σ_j C_ij v_j + m⁺ − m
     }
 }
-
-const HEAVY_BALL: Parameter =
-    Parameter { name: "heavy_ball", about: "β in [0, 1), the weight of the last move", default: Some(0.5) };
 
 pub(super) const AB: Kind = Kind {
     name: "ab",

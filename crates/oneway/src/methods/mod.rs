@@ -77,6 +77,9 @@ const MOMENTUM: Parameter = Parameter {
     default: Some(0.1),
 };
 
+const HEAVY_BALL: Parameter =
+    Parameter { name: "heavy_ball", about: "β in [0, 1), the weight of the last move", default: Some(0.5) };
+
 /// Every method there is.
 pub const KINDS: &[Kind] = &[
     tracking::SMTPP,

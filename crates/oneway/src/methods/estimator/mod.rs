@@ -3,8 +3,10 @@
 //! A method that tracks does not mind what it tracks. With plain gradients Push-Pull is Push-Pull, with momentum it is SMTPP,
 //! with SAGA's table it has no noise floor. So an estimator is a part that methods are built with, not a method.
 
+mod heavy_ball;
 mod momentum;
 
+pub use heavy_ball::HeavyBall;
 pub use momentum::Momentum;
 
 use std::fmt::Debug;
@@ -126,6 +128,7 @@ pub const ESTIMATORS: &[EstimatorKind] = &[
         build: |_| Ok(Box::new(Gradient)),
     },
     momentum::KIND,
+    heavy_ball::KIND,
 ];
 
 /// The estimator called `name`; the error suggests the nearest name.
