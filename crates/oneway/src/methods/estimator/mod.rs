@@ -15,6 +15,8 @@ pub use momentum::Momentum;
 pub use saga::Saga;
 pub use storm::Storm;
 
+pub(super) use storm::STORM;
+
 use std::fmt::Debug;
 
 use crate::method::Local;
