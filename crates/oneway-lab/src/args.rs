@@ -39,7 +39,7 @@ pub(crate) enum Command {
     /// Map the largest stable step over a parameter of a topology and over the momentum
     SweepStability(SweepStabilityArgs),
     /// List the methods, with their rules and parameters
-    Methods(ListArgs),
+    Methods(MethodsArgs),
     /// List the topologies, with their parameters
     Topologies(ListArgs),
     /// Export or describe a dataset
@@ -195,6 +195,15 @@ pub(crate) struct CompareArgs {
     pub(crate) left: PathBuf,
     /// Another
     pub(crate) right: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MethodsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Write a page about all of them into this folder, with a picture of each
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) page: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
