@@ -71,7 +71,10 @@ fn digits_are_those_of_their_source_byte_for_byte() {
 
 #[test]
 fn digits_are_written_and_read_back() {
-    for (split, digest) in [(Split::Train, "b5159cd973b3b441585c38dee8d409432d8344e9ae29eb4f853031d242efcf26"), (Split::Test, "842e868a4a4df6c8d882bfd84564f2547ea34c230fea30fc6816a6e629e6ef01")] {
+    for (split, digest) in [
+        (Split::Train, "b5159cd973b3b441585c38dee8d409432d8344e9ae29eb4f853031d242efcf26"),
+        (Split::Test, "842e868a4a4df6c8d882bfd84564f2547ea34c230fea30fc6816a6e629e6ef01"),
+    ] {
         let data = digits(split);
         let text = written(&data);
         assert_eq!(sha256(&text), digest, "{split:?}");

@@ -19,6 +19,7 @@ use toml::{Table, Value};
 use crate::args::{Criterion, TuneArgs};
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
+use crate::experiment::problem::dataset::is_name;
 use crate::experiment::set::{assign, name_of};
 use crate::experiment::spec::MethodSpec;
 use crate::experiment::sweep;
@@ -292,7 +293,7 @@ fn tuned_settings(settings: Table, folder: &Path, topology: &str, best: &[Trial]
 fn write_out(table: &mut Value, keys: &[&str], folder: &Path) -> Result<()> {
     for key in keys {
         if let Some(Value::String(path)) = table.get_mut(*key)
-            && path != "a9a"
+            && !is_name(path)
         {
             *path = std::path::absolute(folder.join(&*path))?.display().to_string();
         }
