@@ -231,7 +231,7 @@ pub(crate) enum DataCommand {
     },
     /// Describe a dataset: rows, features, labels, non-zeros
     Info {
-        /// `a9a`, or the path of a LIBSVM file
+        /// `a9a`, `digits`, `fashion-mnist`, or the path of a LIBSVM file or of a folder of IDX files
         dataset: String,
         /// Number of features of a file [default: its largest index]
         #[arg(long)]
@@ -243,6 +243,8 @@ pub(crate) enum DataCommand {
 pub(crate) enum Embedded {
     /// UCI Adult in 123 binary features
     A9a,
+    /// UCI handwritten digits in 8×8 pixels, ten classes
+    Digits,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
