@@ -36,7 +36,7 @@ pub struct Setup<'a> {
 impl<'a> Setup<'a> {
     /// The exchange `phase` of the round that turns state k into state k + 1.
     pub(crate) fn round(&self, k: u64, phase: u32) -> Round {
-        Round { k, phase, η: self.schedule.at(k), agent: 0, seed: self.seed }
+        Round { k, phase, η: self.schedule.at(k), agent: 0, agents: self.problem.agents(), seed: self.seed }
     }
 
     /// What observers see of a state.

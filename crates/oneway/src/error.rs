@@ -130,6 +130,32 @@ round and never agree; give at least one of these agents a self-weight"
         unreachable: String,
     },
 
+    /// A pull-only method on weights that leave an agent out of its own mean.
+    #[error("pull-only methods divide by how much of itself an agent hears, and agent {agent} gives itself no weight in R")]
+    NoSelfWeight {
+        /// The agent.
+        agent: usize,
+    },
+
+    /// A pull-only method on links that change, and π_R with them.
+    #[error(
+        "pull-only methods learn one π_R for all rounds, but it moves with the links: agent {agent} has {first} in round 0 and {now} in round {round}"
+    )]
+    MovingAverage {
+        /// An agent.
+        agent: usize,
+        /// Its entry of π_R as round 0 begins.
+        first: f64,
+        /// A round in which it differs.
+        round: usize,
+        /// Its entry then.
+        now: f64,
+    },
+
+    /// A method on a problem that it cannot work on.
+    #[error("the method does not fit the problem: {0}")]
+    Unfit(String),
+
     /// Metropolis weights on a digraph with a one-way edge.
     #[error("Metropolis weights need a symmetric graph, but {from} -> {to} has no edge back")]
     NotSymmetric {

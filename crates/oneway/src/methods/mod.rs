@@ -3,14 +3,20 @@
 mod ab;
 mod csgdm;
 pub mod estimator;
+mod frost;
 mod push_diging;
+mod push_pull_hb;
+mod r_fast;
 mod sgp;
 mod tracking;
 
 pub use ab::Ab;
 pub use csgdm::Csgdm;
-pub use push_diging::PushDiging;
-pub use sgp::Sgp;
+pub use frost::Frost;
+pub use push_diging::{PUSH_DIGING, PushDiging};
+pub use push_pull_hb::PushPullHb;
+pub use r_fast::RFast;
+pub use sgp::{SGP, Sgp};
 pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
 
 use crate::method::{Method, Network};
@@ -85,10 +91,19 @@ pub const KINDS: &[Kind] = &[
     tracking::SMTPP,
     tracking::PUSH_PULL_KIND,
     tracking::STPP,
+    tracking::STORM,
+    push_pull_hb::KIND,
+    r_fast::KIND,
     sgp::KIND,
+    sgp::MOMENTUM,
     push_diging::KIND,
+    push_diging::ADD_OPT,
+    push_diging::PUSH_SAGA,
+    frost::KIND,
     ab::AB,
     ab::ABM,
+    ab::ACCELERATED,
+    ab::AB_SAGA,
     ab::GT,
     tracking::DSGT,
     csgdm::KIND,
