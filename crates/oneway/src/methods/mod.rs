@@ -2,6 +2,8 @@
 
 mod ab;
 mod csgdm;
+mod dsgd;
+mod dsmt;
 pub mod estimator;
 mod push_diging;
 mod sgp;
@@ -9,6 +11,8 @@ mod tracking;
 
 pub use ab::Ab;
 pub use csgdm::Csgdm;
+pub use dsgd::Dsgd;
+pub use dsmt::{Begun, Dsmt};
 pub use push_diging::PushDiging;
 pub use sgp::Sgp;
 pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
@@ -91,6 +95,9 @@ pub const KINDS: &[Kind] = &[
     ab::ABM,
     ab::GT,
     tracking::DSGT,
+    dsgd::KIND,
+    dsmt::PLAIN,
+    dsmt::ACCELERATED,
     csgdm::KIND,
 ];
 
