@@ -2,6 +2,8 @@
 
 mod ab;
 mod csgdm;
+mod dsgd;
+mod dsmt;
 pub mod estimator;
 mod frost;
 mod push_diging;
@@ -12,6 +14,8 @@ mod tracking;
 
 pub use ab::Ab;
 pub use csgdm::Csgdm;
+pub use dsgd::Dsgd;
+pub use dsmt::{Begun, Dsmt};
 pub use frost::Frost;
 pub use push_diging::{PUSH_DIGING, PushDiging};
 pub use push_pull_hb::PushPullHb;
@@ -106,6 +110,9 @@ pub const KINDS: &[Kind] = &[
     ab::AB_SAGA,
     ab::GT,
     tracking::DSGT,
+    dsgd::KIND,
+    dsmt::PLAIN,
+    dsmt::ACCELERATED,
     csgdm::KIND,
 ];
 
