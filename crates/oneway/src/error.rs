@@ -218,6 +218,15 @@ round and never agree; give at least one of these agents a self-weight"
         source: std::io::Error,
     },
 
+    /// Bytes that are no encoded vector.
+    #[error("these bytes are no vector encoded by {codec}: {fault}")]
+    Encoding {
+        /// The codec that was to read them.
+        codec: &'static str,
+        /// What is wrong with them.
+        fault: crate::codec::Fault,
+    },
+
     /// Two parts of a run disagree about a size.
     #[error("the {left} has {left_size} {unit}, the {right} {right_size}")]
     Mismatch {
