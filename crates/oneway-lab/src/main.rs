@@ -19,6 +19,7 @@ mod results;
 mod runner;
 mod sensitivity;
 mod sweep_stability;
+mod tune;
 
 use std::process::ExitCode;
 
