@@ -139,6 +139,10 @@ round and never agree; give at least one of these agents a self-weight"
         unreachable: String,
     },
 
+    /// A method on a problem that it cannot work on.
+    #[error("the method does not fit the problem: {0}")]
+    Unfit(String),
+
     /// Metropolis weights on a digraph with a one-way edge.
     #[error("Metropolis weights need a symmetric graph, but {from} -> {to} has no edge back")]
     NotSymmetric {

@@ -219,6 +219,11 @@ impl<'a> Local<'a> {
         self.problem
     }
 
+    /// Who the agent is.
+    pub fn agent(&self) -> usize {
+        self.agent
+    }
+
     /// C_ii, the share of what it pushes that the agent keeps. O(in-degree).
     pub fn own_push_weight(&self) -> f64 {
         self.pair.push.weight(self.agent, self.agent)
@@ -241,6 +246,19 @@ impl<'a> Local<'a> {
     pub fn gradients(&mut self, x: &[f64], other: &[f64], g_other: &mut [f64]) -> &mut [f64] {
         self.problem.gradient(self.agent, other, &mut self.draws.clone(), g_other);
         self.gradient(x)
+    }
+
+    /// One of the agent's samples, drawn afresh: uniform below [`Problem::samples`], 0 where there are none.
+    #[inline]
+    pub fn sample(&mut self) -> usize {
+        self.problem.samples().map_or(0, |samples| self.draws.below(samples))
+    }
+
+    /// ∇f_is(x), the gradient of the agent's component `sample`.
+    #[inline]
+    pub fn component(&mut self, sample: usize, x: &[f64]) -> &mut [f64] {
+        self.problem.component(self.agent, sample, x, self.gradient);
+        self.gradient
     }
 }
 

@@ -265,6 +265,19 @@ impl Problem for Logistic {
         }
     }
 
+    fn samples(&self) -> Option<usize> {
+        Some(self.rows_per_agent)
+    }
+
+    /// One row's loss, with the whole regulariser: what a batch of one sees.
+    fn component(&self, agent: usize, sample: usize, x: &[f64], g: &mut [f64]) {
+        debug_assert!(sample < self.rows_per_agent, "sample {sample} of {}", self.rows_per_agent);
+        widest(
+            #[inline(always)]
+            || self.one_row(agent * self.rows_per_agent + sample, x, g),
+        );
+    }
+
     /// L = max_i ¼λ_max(A_iᵀA_i/m_i) + 2α: the logistic loss has curvature at most ¼ (at z = 0) and the regulariser,
     /// 2α(1 − 3x²)/(1 + x²)³, at most 2α (at x = 0) and at least −α/2. λ_max is an upper bound; see `curvature`.
     fn smoothness(&self) -> f64 {
