@@ -38,6 +38,12 @@ pub trait Method: Send + Sync + Debug {
         1
     }
 
+    /// Whether an agent keeps copies of what its neighbours hold, made of differences that they send: a message that is
+    /// lost, late or overtaken would spoil them for ever.
+    fn keeps_copies(&self) -> bool {
+        false
+    }
+
     /// Bytes that one link carries in one exchange, on the pull graph and on the push graph: eight for each number of the two
     /// message rows, unless the method encodes them or leaves one out in this phase.
     fn bytes(&self, problem: &dyn Problem, _phase: u32) -> [usize; 2] {

@@ -1,6 +1,7 @@
 //! The methods, and their registry: name → constructor from parameters.
 
 mod ab;
+pub mod combine;
 mod csgdm;
 mod dsgd;
 mod dsmt;
