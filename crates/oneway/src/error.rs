@@ -140,7 +140,9 @@ round and never agree; give at least one of these agents a self-weight"
     },
 
     /// A pull-only method on weights that leave an agent out of its own mean.
-    #[error("pull-only methods divide by how much of itself an agent hears, and agent {agent} gives itself no weight in R")]
+    #[error(
+        "pull-only methods divide by how much of itself an agent hears, and agent {agent} gives itself no weight in R"
+    )]
     NoSelfWeight {
         /// The agent.
         agent: usize,

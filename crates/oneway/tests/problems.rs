@@ -5,6 +5,7 @@ mod common;
 
 use common::{advance, build, finite_sums, simulate, topology};
 use oneway::data::digits::{Split, digits};
+use oneway::engine::Engine;
 use oneway::graph::families;
 use oneway::methods::kind;
 use oneway::metrics::measure;

@@ -170,7 +170,9 @@ pub(super) const AB_SAGA: Kind = Kind {
 };
 
 const NESTEROV: Parameter =
-    Parameter { name: "nesterov", about: "γ in [0, 1), how far models are extrapolated", default: Some(0.3) };
+    Parameter {
+        name: "nesterov", about: "γ in [0, 1), how far models are extrapolated", default: Some(0.3)
+    };
 
 fn accelerated<E: Estimator>(parameters: &Parameters, estimator: E) -> Result<Ab<E>> {
     Ab::new(estimator, parameters.real("heavy_ball")?)?.accelerated(parameters.real("nesterov")?)

@@ -90,8 +90,11 @@ impl Estimator for MeanGradient {
 }
 
 /// K, the number of gradients in a mean.
-pub(in crate::methods) const SAMPLES: Parameter =
-    Parameter { name: "samples", about: "K, how many gradients are averaged in each round", default: Some(1.0) };
+pub(in crate::methods) const SAMPLES: Parameter = Parameter {
+    name: "samples",
+    about: "K, how many gradients are averaged in each round",
+    default: Some(1.0),
+};
 
 pub(super) const KIND: EstimatorKind = EstimatorKind {
     name: "gradient",

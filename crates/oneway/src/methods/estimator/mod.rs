@@ -101,13 +101,8 @@ pub struct EstimatorKind {
 }
 
 /// Every estimator there is.
-pub const ESTIMATORS: &[EstimatorKind] = &[
-    gradient::KIND,
-    momentum::KIND,
-    heavy_ball::KIND,
-    storm::KIND,
-    saga::KIND,
-];
+pub const ESTIMATORS: &[EstimatorKind] =
+    &[gradient::KIND, momentum::KIND, heavy_ball::KIND, storm::KIND, saga::KIND];
 
 /// The estimator called `name`; the error suggests the nearest name.
 pub fn estimator(name: &str) -> Result<&'static EstimatorKind> {
