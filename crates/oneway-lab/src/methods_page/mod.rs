@@ -121,25 +121,32 @@ fn section(kind: &Kind, step: f64) -> Result<String> {
 /// What one link carries in one round, on both graphs: a number of numbers where it is one, else bytes.
 fn sends(kind: &Kind) -> Result<String> {
     let method = kind.method([])?;
-    let at = |dim: usize| {
+    let bytes = |agents: usize, dim: usize| {
         let shape = QuadraticShape { dim, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
-        let problem = Quadratic::new(shape, AGENTS, 1)?;
+        let problem = Quadratic::new(shape, agents, 1)?;
         let phases = (0..method.phases()).map(|phase| method.bytes(&problem, phase));
         oneway::Result::Ok(phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]))
     };
-    let (at_1000, at_2000) = (at(1000)?, at(2000)?);
+    // linear in d and n, if it is: three places tell
+    let (here, wider, more) = (bytes(AGENTS, 1000)?, bytes(AGENTS, 2000)?, bytes(AGENTS + 1, 1000)?);
     let of = |graph: usize| {
-        let (one, two) = (at_1000[graph], at_2000[graph]);
-        let (slope, rest) = ((two - one) / 8000, (one / 8).checked_sub((two - one) / 8));
+        let (here, wider, more) = (here[graph], wider[graph], more[graph]);
+        let (per_d, per_n) = ((wider - here) / 8000, (more - here) / 8);
+        let rest = (here / 8).checked_sub(per_d * 1000 + per_n * AGENTS);
         match rest {
-            _ if one == 0 => None,
-            Some(rest) if one % 8 == 0 && slope * 8000 == two - one => Some(match (slope, rest) {
-                (1, 0) => "d numbers".to_owned(),
-                (slope, 0) => format!("{slope}d numbers"),
-                (1, rest) => format!("d + {rest} numbers"),
-                (slope, rest) => format!("{slope}d + {rest} numbers"),
-            }),
-            _ => Some(format!("{one} bytes at d = 1000 with its default codec")),
+            _ if here == 0 => None,
+            Some(rest) if here % 8 == 0 && per_d * 8000 == wider - here => {
+                let times = |count: usize, name: &str| match count {
+                    0 => None,
+                    1 => Some(name.to_owned()),
+                    count => Some(format!("{count}{name}")),
+                };
+                let rest = (rest > 0).then(|| rest.to_string());
+                let terms: Vec<String> =
+                    [times(per_d, "d"), times(per_n, "n"), rest].into_iter().flatten().collect();
+                Some(format!("{} numbers", terms.join(" + ")))
+            }
+            _ => Some(format!("{here} bytes at d = 1000 with its default codec")),
         }
     };
     let pull = of(0).map(|numbers| format!("{numbers} on the pull graph"));
