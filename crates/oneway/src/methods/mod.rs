@@ -5,6 +5,9 @@ mod csgdm;
 mod dsgd;
 mod dsmt;
 pub mod estimator;
+mod exact_diffusion;
+mod global_momentum;
+mod momentum_tracking;
 mod push_diging;
 mod sgp;
 mod tracking;
@@ -13,6 +16,8 @@ pub use ab::Ab;
 pub use csgdm::Csgdm;
 pub use dsgd::Dsgd;
 pub use dsmt::{Begun, Dsmt};
+pub use exact_diffusion::ExactDiffusion;
+pub use global_momentum::GlobalMomentum;
 pub use push_diging::PushDiging;
 pub use sgp::Sgp;
 pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
@@ -98,6 +103,11 @@ pub const KINDS: &[Kind] = &[
     dsgd::KIND,
     dsmt::PLAIN,
     dsmt::ACCELERATED,
+    exact_diffusion::EXACT_DIFFUSION,
+    exact_diffusion::D2,
+    momentum_tracking::KIND,
+    global_momentum::QG_DSGDM,
+    global_momentum::DECENTLAM,
     csgdm::KIND,
 ];
 
@@ -137,4 +147,10 @@ fn track(y: &mut [f64], pushed: &[f64], g: &mut [f64], g_next: &[f64]) {
         *y = c_y + (g_next - *g);
         *g = *g_next;
     }
+}
+
+/// (x − x⁺)/η, the slope that a step of η took; `unknown` where there was no step.
+#[inline(always)]
+fn slope(x: f64, x_next: f64, η: f64, unknown: f64) -> f64 {
+    if η > 0.0 { (x - x_next) / η } else { unknown }
 }
