@@ -38,6 +38,12 @@ pub trait Method: Send + Sync + Debug {
         1
     }
 
+    /// Whether an agent keeps copies of what its neighbours hold, made of differences that they send: a message that is
+    /// lost, late or overtaken would spoil them for ever.
+    fn keeps_copies(&self) -> bool {
+        false
+    }
+
     /// Bytes that one link carries in one exchange, on the pull graph and on the push graph: eight for each number of the two
     /// message rows, unless the method encodes them or leaves one out in this phase.
     fn bytes(&self, problem: &dyn Problem, _phase: u32) -> [usize; 2] {
@@ -123,7 +129,7 @@ pub enum Network {
     PushPull,
     /// C only, on a strongly connected digraph. x̄ is the mean of the conserved variable.
     PushSum,
-    /// R only, on a strongly connected digraph. x̄ = π_RᵀX.
+    /// R only, with self-weights and one π_R for all rounds, on a strongly connected digraph. x̄ = π_RᵀX.
     PullOnly,
     /// One doubly stochastic W = R = C on a strongly connected digraph. x̄ is the mean.
     Balanced,
@@ -152,7 +158,8 @@ impl Network {
 pub struct Roles {
     /// The vector whose plain mean over agents is x̄, for push-sum methods. Others: x̄ = π_Rᵀ of the estimates.
     pub conserved: Option<usize>,
-    /// The vector v that tracks: (1/n)Σ v_i = (1/n)Σ `tracked`_i in every round (Lemma 2).
+    /// The vector v that tracks: (1/n)Σ v_i = (1/n)Σ `tracked`_i in every round (Lemma 2). In pull-only methods, where trackers
+    /// are mixed by R, the means are π_R's: Σ π_R,i v_i = Σ π_R,i `tracked`_i.
     pub tracker: Option<usize>,
     /// The vector whose mean the tracker has.
     pub tracked: Option<usize>,
@@ -177,6 +184,8 @@ pub struct Round {
     pub η: f64,
     /// The agent whose row this is.
     pub agent: usize,
+    /// How many agents there are, n.
+    pub agents: usize,
     /// The seed of the run.
     pub seed: u64,
 }
@@ -213,6 +222,11 @@ impl<'a> Local<'a> {
         self.problem
     }
 
+    /// Who the agent is.
+    pub fn agent(&self) -> usize {
+        self.agent
+    }
+
     /// C_ii, the share of what it pushes that the agent keeps. O(in-degree).
     pub fn own_push_weight(&self) -> f64 {
         self.pair.push.weight(self.agent, self.agent)
@@ -235,6 +249,19 @@ impl<'a> Local<'a> {
     pub fn gradients(&mut self, x: &[f64], other: &[f64], g_other: &mut [f64]) -> &mut [f64] {
         self.problem.gradient(self.agent, other, &mut self.draws.clone(), g_other);
         self.gradient(x)
+    }
+
+    /// One of the agent's samples, drawn afresh: uniform below [`Problem::samples`], 0 where there are none.
+    #[inline]
+    pub fn sample(&mut self) -> usize {
+        self.problem.samples().map_or(0, |samples| self.draws.below(samples))
+    }
+
+    /// ∇f_is(x), the gradient of the agent's component `sample`.
+    #[inline]
+    pub fn component(&mut self, sample: usize, x: &[f64]) -> &mut [f64] {
+        self.problem.component(self.agent, sample, x, self.gradient);
+        self.gradient
     }
 }
 

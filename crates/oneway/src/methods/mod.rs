@@ -1,14 +1,18 @@
 //! The methods, and their registry: name → constructor from parameters.
 
 mod ab;
+pub mod combine;
 mod csgdm;
 mod dsgd;
 mod dsmt;
 pub mod estimator;
 mod exact_diffusion;
+mod frost;
 mod global_momentum;
 mod momentum_tracking;
 mod push_diging;
+mod push_pull_hb;
+mod r_fast;
 mod sgp;
 mod tracking;
 
@@ -17,9 +21,12 @@ pub use csgdm::Csgdm;
 pub use dsgd::Dsgd;
 pub use dsmt::{Begun, Dsmt};
 pub use exact_diffusion::ExactDiffusion;
+pub use frost::Frost;
 pub use global_momentum::GlobalMomentum;
-pub use push_diging::PushDiging;
-pub use sgp::Sgp;
+pub use push_diging::{PUSH_DIGING, PushDiging};
+pub use push_pull_hb::PushPullHb;
+pub use r_fast::RFast;
+pub use sgp::{SGP, Sgp};
 pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
 
 use crate::method::{Method, Network};
@@ -94,10 +101,19 @@ pub const KINDS: &[Kind] = &[
     tracking::SMTPP,
     tracking::PUSH_PULL_KIND,
     tracking::STPP,
+    tracking::STORM,
+    push_pull_hb::KIND,
+    r_fast::KIND,
     sgp::KIND,
+    sgp::MOMENTUM,
     push_diging::KIND,
+    push_diging::ADD_OPT,
+    push_diging::PUSH_SAGA,
+    frost::KIND,
     ab::AB,
     ab::ABM,
+    ab::ACCELERATED,
+    ab::AB_SAGA,
     ab::GT,
     tracking::DSGT,
     dsgd::KIND,
