@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use crate::Result;
-use crate::method::{Method, Round};
+use crate::method::{Layout, Method, Round};
 use crate::observe::{Observer, View};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 use crate::topology::Topology;
+use crate::{Error, Result};
 
 /// A state with a number beyond this (or not finite) has diverged: its square is about to overflow.
 const DIVERGED_BEYOND: f64 = 1e150;
@@ -34,6 +34,32 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
+    /// Whether method, problem and network go together; how wide the rows are if they do.
+    pub fn check(&self) -> Result<Layout> {
+        let (n, d) = (self.problem.agents(), self.problem.dim());
+        if self.topology.agents() != n {
+            return Err(Error::Mismatch {
+                left: "problem",
+                left_size: n,
+                right: "topology",
+                right_size: self.topology.agents(),
+                unit: "agents",
+            });
+        }
+        self.topology.check(self.method.network())?;
+        if self.method.keeps_copies() && self.topology.period().len() > 1 {
+            return Err(Error::CopiesGoStale { rounds: self.topology.period().len() });
+        }
+        self.method.check(self.problem)?;
+        let layout = self.method.layout(self.problem);
+        let numbers = n.checked_mul(layout.state.len(d)).filter(|numbers| *numbers < 1 << 40);
+        if numbers.is_none() {
+            let expected = "the states of all agents would not fit into any memory";
+            return Err(Error::parameter("run", "agents × dim", format!("{n} × {d}"), expected));
+        }
+        Ok(layout)
+    }
+
     /// The exchange `phase` of the round that turns state k into state k + 1.
     pub(crate) fn round(&self, k: u64, phase: u32) -> Round {
         Round { k, phase, η: self.schedule.at(k), agent: 0, agents: self.problem.agents(), seed: self.seed }

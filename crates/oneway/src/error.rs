@@ -119,6 +119,15 @@ round and never agree; give at least one of these agents a self-weight"
         to: usize,
     },
 
+    /// A method that keeps copies of what its neighbours hold, on a network that changes.
+    #[error(
+        "the method keeps copies of what its neighbours hold, so it needs the same links in every round: this network changes with a period of {rounds} rounds"
+    )]
+    CopiesGoStale {
+        /// Rounds after which the network is the same again.
+        rounds: usize,
+    },
+
     /// A push-sum method on a digraph that is not strongly connected.
     #[error(
         "the digraph is not strongly connected, as push-sum methods need: from agent {from} there is no path to {unreachable}"

@@ -60,6 +60,7 @@ pub mod mixing;
 pub mod observe;
 pub mod parameters;
 pub mod partition;
+pub mod passes;
 pub mod problem;
 pub mod problems;
 pub mod record;

@@ -7,10 +7,11 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{Tilted, advance, build, logistic, methods, simulate, topology};
+use common::{Tilted, advance, build, finite_sums, logistic, methods, simulate, topology};
 use oneway::graph::families;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
+use oneway::sample::{Draws, Purpose};
 
 struct Counting;
 
@@ -72,6 +73,27 @@ fn no_method_allocates_in_a_round() {
                 let least = pool.install(windows).map(|[_, all]| all).into_iter().min();
                 assert_eq!(least, Some(0), "{} ({graph:?}), {n} agents", kind.name);
             }
+        }
+    }
+}
+
+/// Nor does any problem, whatever the batch; nor where one component is asked for.
+#[test]
+fn no_problem_allocates_in_a_gradient() {
+    for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Full] {
+        let mut problems = finite_sums(9, batch);
+        problems.push(("logistic", Box::new(logistic(9, batch))));
+        for (name, problem) in problems {
+            let (mut x, mut g) = (vec![0.0; problem.dim()], vec![0.0; problem.dim()]);
+            problem.start(&mut x);
+            let [own, _] = allocations(|| {
+                let mut draws = Draws::new(1, Purpose::Gradient, 3, 7);
+                problem.foresee(3, &mut draws);
+                problem.gradient(3, &x, &mut draws, &mut g);
+                problem.component(3, 2, &x, &mut g);
+                problem.exact(3, &x, &mut g);
+            });
+            assert_eq!(own, 0, "{name}, {batch:?}");
         }
     }
 }

@@ -187,7 +187,8 @@ fn measurements_follow_their_definitions() {
         let rounding = if pulled { 1e-12 } else { 1e-14 };
         assert!(conserved.is_none_or(|by_hand| by_hand < rounding), "{case}: {conserved:?}");
 
-        let [pull, push] = method.bytes(&problem, 0);
+        let phases = (0..method.phases()).map(|phase| method.bytes(&problem, phase));
+        let [pull, push] = phases.fold([0, 0], |[a, b], [pull, push]| [a + pull, b + push]);
         let per_round = |k: u64| {
             let pair = topology.at(k);
             let wire = |mixing: &oneway::mixing::Mixing| mixing.iter().filter(|l| l.from != l.to).count();

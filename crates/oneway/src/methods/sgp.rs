@@ -10,6 +10,7 @@ use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::estimator::{Estimator, Gradient, HeavyBall};
 use crate::methods::{HEAVY_BALL, Kind, Trust};
+use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::row::{self, Width};
 use crate::topology::Subgraph;
@@ -47,6 +48,10 @@ impl<E: Estimator> Method for Sgp<E> {
 
     fn check(&self, problem: &dyn Problem) -> Result<()> {
         self.estimator.check(problem)
+    }
+
+    fn own_passes(&self) -> Option<&dyn Passes> {
+        E::passes_of(self)
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {

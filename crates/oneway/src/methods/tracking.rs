@@ -14,6 +14,7 @@ use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::estimator::{Estimator, Gradient, Momentum, STORM as STORM_PARAMETER, Storm};
 use crate::methods::{Kind, MOMENTUM, Trust, track};
+use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::row::{self, Width};
 use crate::topology::Subgraph;
@@ -70,6 +71,10 @@ impl<E: Estimator> Method for Tracking<E> {
 
     fn check(&self, problem: &dyn Problem) -> Result<()> {
         self.estimator.check(problem)
+    }
+
+    fn own_passes(&self) -> Option<&dyn Passes> {
+        E::passes_of(self)
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {

@@ -95,7 +95,7 @@ impl Draws {
     /// A whole number, uniform on 0..`bound`, by Lemire's multiplication; its bias, bound/2⁶⁴, is below notice.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.bits()) * bound as u128) >> 64) as usize
+        below(self.bits(), bound)
     }
 
     /// Uniform on the open interval (0, 1), at the centres of a grid of 2⁻⁵².
@@ -180,6 +180,12 @@ impl Draws {
             items.swap(last, self.below(last + 1));
         }
     }
+}
+
+/// 64 bits as a whole number in 0..`bound`.
+#[inline(always)]
+pub(crate) fn below(bits: u64, bound: usize) -> usize {
+    ((u128::from(bits) * bound as u128) >> 64) as usize
 }
 
 /// 64 bits as a number in (0, 1).
