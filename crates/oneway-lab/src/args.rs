@@ -38,8 +38,10 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Map the largest stable step over a parameter of a topology and over the momentum
     SweepStability(SweepStabilityArgs),
-    /// List the methods, with their rules and parameters
+    /// List the methods, estimators and combinators, with their rules and parameters
     Methods(ListArgs),
+    /// List the codecs, with their rules and parameters
+    Codecs(ListArgs),
     /// List the topologies, with their parameters
     Topologies(ListArgs),
     /// Export or describe a dataset

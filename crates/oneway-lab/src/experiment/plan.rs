@@ -7,9 +7,8 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use oneway::engine::{Engine, Setup};
 use oneway::method::{Method, Network};
-use oneway::methods::Kind;
+use oneway::methods::combine::Recipe;
 use oneway::mixing::Mixing;
-use oneway::parameters::Parameters;
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
 use oneway::simulator::Simulator;
@@ -40,9 +39,8 @@ pub(crate) struct Entry {
     pub(crate) run: RunSpec,
     pub(crate) problem: Arc<BuiltProblem>,
     pub(crate) topology: Arc<Topology>,
-    /// What the method is called in the registry, and its parameters, defaults filled in.
-    pub(crate) kind: &'static Kind,
-    pub(crate) parameters: Parameters,
+    /// What the method is called in the registry, its parameters, defaults filled in, and what is put around it.
+    pub(crate) recipe: Recipe,
     pub(crate) method: Arc<dyn Method>,
     pub(crate) schedule: Schedule,
     /// c_π that an effective step was divided by.
@@ -122,12 +120,14 @@ impl Entry {
                 possible.join(", ")
             );
         }
-        let Built { method, parameters, schedule } = built;
+        let Built { method, recipe, schedule } = built;
         let topology = match method.network() {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
             _ => links.topology(topology_spec, graph)?,
         };
-        topology.check(method.network())?;
+        // what cannot run is refused now, not after hours of other cells
+        let (schedule, problem_of, seed) = (*schedule, &*problem.problem, run.seed);
+        Setup { method: &**method, problem: problem_of, topology: &topology, schedule, seed }.check()?;
         // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
         if method.network() == Network::PushPull || method.roles().tracker.is_some() {
             topology.stationary(0)?;
@@ -144,8 +144,7 @@ impl Entry {
             run,
             problem: Arc::clone(problem),
             topology,
-            kind: spec.kind,
-            parameters: parameters.clone(),
+            recipe: recipe.clone(),
             method: Arc::clone(method),
             schedule,
             divided_by,
@@ -216,7 +215,7 @@ impl fmt::Display for Cell<'_> {
 /// A method of the file, built: the same for all topologies.
 struct Built {
     method: Arc<dyn Method>,
-    parameters: Parameters,
+    recipe: Recipe,
     schedule: Schedule,
 }
 
@@ -227,9 +226,8 @@ impl Built {
             let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
             given.push(("momentum".to_owned(), λ));
         }
-        let parameters = Parameters::new(spec.kind.name, spec.kind.parameters, given)?;
-        let method = (spec.kind.build)(&parameters)?.into();
-        Ok(Self { method, parameters, schedule: build_schedule(spec.step, run)? })
+        let recipe = spec.combination.around(Recipe::new(spec.kind, given)?);
+        Ok(Self { method: recipe.build()?.into(), recipe, schedule: build_schedule(spec.step, run)? })
     }
 }
 

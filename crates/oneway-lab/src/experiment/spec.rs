@@ -10,6 +10,7 @@ use oneway::parameters::Parameters;
 use oneway::topology::{Subgraph, Weights};
 use toml::{Table, Value};
 
+use super::combination::Combination;
 use super::fields::{Fields, real};
 use super::problem::ProblemSpec;
 
@@ -63,6 +64,8 @@ pub(crate) struct MethodSpec {
     /// λ = (n/T)^¼ by the corollary, in place of a number.
     pub(crate) corollary_momentum: bool,
     pub(crate) parameters: Vec<(String, f64)>,
+    /// What is put around it.
+    pub(crate) combination: Combination,
 }
 
 /// `step` of a method.
@@ -202,8 +205,9 @@ impl MethodSpec {
         let has_momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum");
         let corollary_momentum = has_momentum && fields.word_for_number("momentum", "corollary")?;
         let parameters = fields.parameters(kind.parameters)?;
+        let combination = Combination::read(&mut fields, kind)?;
         fields.finish()?;
-        Ok(Self { name, kind, graph, step, corollary_momentum, parameters })
+        Ok(Self { name, kind, graph, step, corollary_momentum, parameters, combination })
     }
 }
 

@@ -92,6 +92,15 @@ pub const KINDS: &[Kind] = &[
     ab::ABM,
     ab::GT,
     tracking::DSGT,
+    combine::MULTI_GOSSIP,
+    combine::LOCAL_SMTPP,
+    combine::COMPRESSED_SMTPP.kind,
+    combine::CPP.kind,
+    combine::RCPP.kind,
+    combine::C_GT.kind,
+    combine::BEER.kind,
+    combine::MOTEF.kind,
+    combine::HB_SECTOR.kind,
     csgdm::KIND,
 ];
 

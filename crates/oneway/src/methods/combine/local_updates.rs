@@ -6,7 +6,10 @@
 
 use super::{split_rows, with_rows_behind};
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::methods::{Kind, MOMENTUM, Smtpp, Trust};
+use crate::parameters::Parameter;
 use crate::problem::Problem;
+use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// Any method with Q steps for each exchange; Q = 1 is the method itself, bit for bit.
@@ -111,3 +114,23 @@ impl Method for LocalUpdates {
         self.inner.estimate(state, d)
     }
 }
+
+const LOCAL_STEPS: Parameter =
+    Parameter { name: "local_steps", about: "Q, how many steps there are for each exchange", default: Some(2.0) };
+
+/// Not in the literature. Tested: Q = 1 is SMTPP bit for bit, Σv = Σm, and it finds x*.
+pub(in crate::methods) const LOCAL_SMTPP: Kind = Kind {
+    name: "local-smtpp",
+    about: "SMTPP with Q steps for each exchange",
+    rule: "SMTPP, then Q − 1 times x⁺ = x − ηv; m⁺ = (1−λ)m + λg⁺; v⁺ = v + m⁺ − m",
+    reference: "local updates of Fan, Liao, Xu, Guo & Dian's method",
+    trust: Trust::C,
+    network: Network::PushPull,
+    graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
+    parameters: &[MOMENTUM, LOCAL_STEPS],
+    build: |given| {
+        let inner = Box::new(Smtpp::new(given.real("momentum")?)?);
+        Ok(Box::new(LocalUpdates::new("local-smtpp", inner, given.count("local_steps")?)?))
+    },
+    with_estimator: None,
+};
