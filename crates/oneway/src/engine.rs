@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use crate::Result;
-use crate::method::{Method, Round};
+use crate::method::{Layout, Method, Round};
 use crate::observe::{Observer, View};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
 use crate::topology::Topology;
+use crate::{Error, Result};
 
 /// A state with a number beyond this (or not finite) has diverged: its square is about to overflow.
 const DIVERGED_BEYOND: f64 = 1e150;
@@ -39,6 +39,29 @@ impl<'a> Setup<'a> {
         Round { k, phase, η: self.schedule.at(k), agent: 0, seed: self.seed }
     }
 
+    /// The method's layout, if the parts fit together: sizes agree, the network suits the method and the method the problem.
+    pub(crate) fn checked_layout(&self) -> Result<Layout> {
+        let (n, d) = (self.problem.agents(), self.problem.dim());
+        if self.topology.agents() != n {
+            return Err(Error::Mismatch {
+                left: "problem",
+                left_size: n,
+                right: "topology",
+                right_size: self.topology.agents(),
+                unit: "agents",
+            });
+        }
+        self.topology.check(self.method.network())?;
+        self.method.check(self.problem)?;
+        let layout = self.method.layout(self.problem);
+        let numbers = n.checked_mul(layout.state.len(d)).filter(|numbers| *numbers < 1 << 40);
+        if numbers.is_none() {
+            let expected = "the states of all agents would not fit into any memory";
+            return Err(Error::parameter("run", "agents × dim", format!("{n} × {d}"), expected));
+        }
+        Ok(layout)
+    }
+
     /// What observers see of a state.
     pub(crate) fn view<'v>(&self, k: u64, states: &'v [f64]) -> View<'v>
     where
@@ -54,6 +77,7 @@ impl<'a> Setup<'a> {
             layout: method.layout(problem),
             d: problem.dim(),
             in_flight: &[],
+            bytes_sent: None,
         }
     }
 }

@@ -38,6 +38,13 @@ pub trait Method: Send + Sync + Debug {
         1
     }
 
+    /// Whether the method still makes sense where messages are lost or late: where pulled rows are fewer or older than they
+    /// should be and pushed mass comes later. Not if it keeps copies of what its neighbours have and updates them by what
+    /// they send, as methods that compress differences do, nor if it exchanges several times a round.
+    fn bears_loss(&self) -> bool {
+        self.phases() == 1
+    }
+
     /// Bytes that one link carries in one exchange, on the pull graph and on the push graph: eight for each number of the two
     /// message rows, unless the method encodes them or leaves one out in this phase.
     fn bytes(&self, problem: &dyn Problem, _phase: u32) -> [usize; 2] {

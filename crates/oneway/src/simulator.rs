@@ -3,11 +3,11 @@
 //! Pass 1: every row `send`s. Pass 2: per row, the in-neighbours' messages are mixed into a scratch that stays in cache,
 //! then the row `step`s. Rows are disjoint, so that threads share nothing and change no bit.
 
+use crate::Result;
 use crate::engine::{Engine, Setup};
 use crate::matrix::{Matrix, stride};
 use crate::method::{Block, Layout, Local, Mail, Round};
 use crate::observe::View;
-use crate::{Error, Result};
 
 /// Below so many numbers in the models, handing rows to threads costs more than it brings.
 const PARALLEL_FROM: usize = 1 << 15;
@@ -59,24 +59,8 @@ pub struct Simulator<'a> {
 impl<'a> Simulator<'a> {
     /// Sets up all agents at state 0, with rows handed to the threads of the current rayon pool when they are many.
     pub fn new(setup: Setup<'a>) -> Result<Self> {
+        let layout = setup.checked_layout()?;
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
-        if setup.topology.agents() != n {
-            return Err(Error::Mismatch {
-                left: "problem",
-                left_size: n,
-                right: "topology",
-                right_size: setup.topology.agents(),
-                unit: "agents",
-            });
-        }
-        setup.topology.check(setup.method.network())?;
-        setup.method.check(setup.problem)?;
-        let layout = setup.method.layout(setup.problem);
-        let numbers = n.checked_mul(layout.state.len(d)).filter(|numbers| *numbers < 1 << 40);
-        if numbers.is_none() {
-            let expected = "the states of all agents would not fit into any memory";
-            return Err(Error::parameter("run", "agents × dim", format!("{n} × {d}"), expected));
-        }
         let threads = rayon::current_num_threads();
         let block = if worth_threads(n, d) && threads > 1 { n.div_ceil(4 * threads) } else { n };
         let [state, pull, push] = [layout.state, layout.pull, layout.push].map(|width| width.len(d));

@@ -27,6 +27,12 @@ pub enum Purpose {
     Seed = 4,
     /// Gradients that are drawn to estimate their noise, on no trajectory.
     Noise = 5,
+    /// Whether and when a message on the pull graph arrives, by receiver, round and sender (as the phase).
+    PullLink = 16,
+    /// The same on the push graph.
+    PushLink = 17,
+    /// Agents that leave and come back, by agent and round.
+    Churn = 18,
 }
 
 /// A stream of draws at one (seed, purpose, agent, round).
