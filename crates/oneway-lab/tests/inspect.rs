@@ -235,7 +235,9 @@ fn limits_are_listed_as_the_registry_lists_methods() {
     let place = |name: String| six.iter().position(|known| *known == name);
     let listed: Vec<usize> = table.lines().filter_map(first).filter_map(place).collect();
     assert_eq!(listed, [0, 1, 2, 3, 4, 5], "{text}");
-    assert!(oneway::methods::KINDS.iter().filter(|kind| six.contains(&kind.name)).map(|kind| kind.name).eq(six));
+    assert!(
+        oneway::methods::KINDS.iter().filter(|kind| six.contains(&kind.name)).map(|kind| kind.name).eq(six)
+    );
 }
 
 #[test]

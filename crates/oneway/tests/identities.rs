@@ -4,7 +4,8 @@
 mod common;
 
 use common::{
-    advance, build, distance, estimates, logistic, methods, quadratic, raw_step, simulate, strongly_connected, topology,
+    advance, build, distance, estimates, logistic, methods, quadratic, raw_step, simulate,
+    strongly_connected, topology,
 };
 use oneway::engine::Engine;
 use oneway::graph::{families, weights};
