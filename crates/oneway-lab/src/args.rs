@@ -39,7 +39,7 @@ pub(crate) enum Command {
     /// Map the largest stable step over a parameter of a topology and over the momentum
     SweepStability(SweepStabilityArgs),
     /// List the methods, estimators and combinators, with their rules and parameters
-    Methods(ListArgs),
+    Methods(MethodsArgs),
     /// List the codecs, with their rules and parameters
     Codecs(ListArgs),
     /// List the topologies, with their parameters
@@ -200,6 +200,15 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct MethodsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Write a page about all of them into this folder, with a picture of each
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) page: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
@@ -224,7 +233,7 @@ pub(crate) enum DataCommand {
     },
     /// Describe a dataset: rows, features, labels, non-zeros
     Info {
-        /// `a9a`, or the path of a LIBSVM file
+        /// `a9a`, `digits`, `fashion-mnist`, or the path of a LIBSVM file or of a folder of IDX files
         dataset: String,
         /// Number of features of a file [default: its largest index]
         #[arg(long)]
@@ -236,6 +245,8 @@ pub(crate) enum DataCommand {
 pub(crate) enum Embedded {
     /// UCI Adult in 123 binary features
     A9a,
+    /// UCI handwritten digits in 8×8 pixels, ten classes
+    Digits,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -254,6 +265,9 @@ pub(crate) struct InspectArgs {
     /// λ of the methods with momentum, in (0, 1]
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.1, allow_negative_numbers = true)]
     pub(crate) momentum: f64,
+    /// Methods whose largest stable step is asked for: names as in `oneway methods`, or `all`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = crate::inspect::METHODS)]
+    pub(crate) methods: Vec<String>,
     /// R as a weighted edge list; goes with --push
     #[arg(long, value_name = "FILE", requires = "push")]
     pub(crate) pull: Option<PathBuf>,

@@ -11,6 +11,7 @@ mod commands;
 mod experiment;
 mod figure;
 mod inspect;
+mod methods_page;
 mod problem_facts;
 mod progress;
 mod report;

@@ -128,12 +128,17 @@ fn every_topology_is_listed_with_its_parameters() {
 }
 
 #[test]
-fn the_exported_a9a_has_the_bytes_of_the_original() {
+fn exported_data_have_the_bytes_of_the_originals() {
     for (arguments, expected) in [
         (&["data", "export", "a9a"][..], "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
         (
             &["data", "export", "a9a", "--split", "test"],
             "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
+        ),
+        (&["data", "export", "digits"], "b5159cd973b3b441585c38dee8d409432d8344e9ae29eb4f853031d242efcf26"),
+        (
+            &["data", "export", "digits", "--split", "test"],
+            "842e868a4a4df6c8d882bfd84564f2547ea34c230fea30fc6816a6e629e6ef01",
         ),
     ] {
         let hash = Sha256::digest(output_of(arguments).stdout);
@@ -147,6 +152,9 @@ fn datasets_are_described() {
     let text = text_of(&["data", "info", "a9a"]);
     assert!(text.contains("train: 32561 rows (7841 labelled +1, 24720 labelled -1), 123 features"), "{text}");
     assert!(text.contains("test: 16281 rows"), "{text}");
+    let text = text_of(&["data", "info", "digits"]);
+    assert!(text.contains("train: 1437 rows (10 classes: 0: 143, 1: 146, "), "{text}");
+    assert!(text.contains("test: 360 rows (10 classes: 0: 35, 1: 36, "), "{text}");
     let text = text_of(&["data", "info", "rows.txt"]);
     assert_eq!(
         text,

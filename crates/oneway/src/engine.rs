@@ -62,7 +62,7 @@ impl<'a> Setup<'a> {
 
     /// The exchange `phase` of the round that turns state k into state k + 1.
     pub(crate) fn round(&self, k: u64, phase: u32) -> Round {
-        Round { k, phase, η: self.schedule.at(k), agent: 0, seed: self.seed }
+        Round { k, phase, η: self.schedule.at(k), agent: 0, agents: self.problem.agents(), seed: self.seed }
     }
 
     /// What observers see of a state.
@@ -80,6 +80,7 @@ impl<'a> Setup<'a> {
             layout: method.layout(problem),
             d: problem.dim(),
             in_flight: &[],
+            bytes_sent: None,
         }
     }
 }

@@ -102,6 +102,10 @@ round and never agree; give at least one of these agents a self-weight"
     #[error("centralised methods need everyone to hear everyone with one weight: Topology::complete")]
     NotCentral,
 
+    /// A method that cannot do without a message, on a network that loses some.
+    #[error("the method cannot run where messages are lost or late, or agents leave: {0}")]
+    NeedsEveryMessage(&'static str),
+
     /// A method for one doubly stochastic matrix on a network that has none.
     #[error(
         "the method needs one doubly stochastic matrix for both graphs, and {0}: give `weights = \"metropolis\"` on a symmetric graph, or a graph whose in- and out-degrees are all equal"
@@ -137,6 +141,30 @@ round and never agree; give at least one of these agents a self-weight"
         from: usize,
         /// Whom it cannot reach.
         unreachable: String,
+    },
+
+    /// A pull-only method on weights that leave an agent out of its own mean.
+    #[error(
+        "pull-only methods divide by how much of itself an agent hears, and agent {agent} gives itself no weight in R"
+    )]
+    NoSelfWeight {
+        /// The agent.
+        agent: usize,
+    },
+
+    /// A pull-only method on links that change, and π_R with them.
+    #[error(
+        "pull-only methods learn one π_R for all rounds, but it moves with the links: agent {agent} has {first} in round 0 and {now} in round {round}"
+    )]
+    MovingAverage {
+        /// An agent.
+        agent: usize,
+        /// Its entry of π_R as round 0 begins.
+        first: f64,
+        /// A round in which it differs.
+        round: usize,
+        /// Its entry then.
+        now: f64,
     },
 
     /// A method on a problem that it cannot work on.

@@ -44,8 +44,8 @@
 //!
 //! [`method`] is the waist: what a method is to the engine. [`methods`] has them all, and their registry. [`graph`] makes
 //! digraphs, trees and weights; [`mixing`] is what they become, and a [`topology`] says which of them mixes round k.
-//! A [`codec`] makes messages smaller. [`problems`] and [`data`] say what is minimised, an [`engine`] (the [`simulator`]) runs
-//! it, [`metrics`] measures it, [`theory`] says what to expect.
+//! A [`codec`] makes messages smaller. [`problems`] and [`data`] say what is minimised, an [`engine`] (the [`simulator`])
+//! runs it, [`metrics`] measures it, [`theory`] says what to expect.
 
 pub mod codec;
 pub mod data;
@@ -60,6 +60,7 @@ pub mod mixing;
 pub mod observe;
 pub mod parameters;
 pub mod partition;
+pub mod passes;
 pub mod problem;
 pub mod problems;
 pub mod record;
@@ -69,6 +70,7 @@ pub mod schedule;
 pub mod simulator;
 pub mod theory;
 pub mod topology;
+pub mod unreliable;
 mod vectors;
 
 pub use error::{Error, Result};

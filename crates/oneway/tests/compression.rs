@@ -289,7 +289,7 @@ fn messages_are_pure_and_fit_into_their_bytes() {
         advance(&mut simulator, 4);
         let view = simulator.view();
         let state = view.state(3);
-        let at = Round { k: 4, phase: 0, η: 0.05, agent: 3, seed: 5 };
+        let at = Round { k: 4, phase: 0, η: 0.05, agent: 3, agents: 7, seed: 5 };
         let first = sent(&method, &problem, state, at);
         assert_eq!(first, sent(&method, &problem, state, at), "{}", codec.name);
 

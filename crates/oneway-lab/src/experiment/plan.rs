@@ -13,6 +13,7 @@ use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
 use oneway::simulator::Simulator;
 use oneway::topology::Topology;
+use oneway::unreliable::{self, Faults, Unreliable};
 
 use super::Experiment;
 use super::links::Links;
@@ -39,6 +40,8 @@ pub(crate) struct Entry {
     pub(crate) run: RunSpec,
     pub(crate) problem: Arc<BuiltProblem>,
     pub(crate) topology: Arc<Topology>,
+    /// How the network fails; never for centralised methods.
+    pub(crate) faults: Faults,
     /// What the method is called in the registry, its parameters, defaults filled in, and what is put around it.
     pub(crate) recipe: Recipe,
     pub(crate) method: Arc<dyn Method>,
@@ -128,6 +131,13 @@ impl Entry {
         // what cannot run is refused now, not after hours of other cells
         let (schedule, problem_of, seed) = (*schedule, &*problem.problem, run.seed);
         Setup { method: &**method, problem: problem_of, topology: &topology, schedule, seed }.check()?;
+        let faults = match method.network() {
+            Network::Central => Faults::default(),
+            _ => topology_spec.faults.clone(),
+        };
+        if !faults.are_none() {
+            unreliable::check(&**method, &topology, &faults)?;
+        }
         // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
         if method.network() == Network::PushPull || method.roles().tracker.is_some() {
             topology.stationary(0)?;
@@ -144,6 +154,7 @@ impl Entry {
             run,
             problem: Arc::clone(problem),
             topology,
+            faults,
             recipe: recipe.clone(),
             method: Arc::clone(method),
             schedule,
@@ -153,16 +164,20 @@ impl Entry {
 
     /// What runs a cell of it.
     pub(crate) fn engine<'a>(&self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
-        Ok(Box::new(Simulator::new(setup)?))
+        Ok(match self.faults.are_none() {
+            true => Box::new(Simulator::new(setup)?),
+            false => Box::new(Unreliable::new(setup, self.faults.clone())?),
+        })
     }
 
     /// Its repetitions.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let [pull, push] = self.mixing_sha256();
         let what = format!(
-            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{} rounds, every {}",
+            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}",
             env!("ONEWAY_CODE"),
             self.problem.sha256,
+            self.faults,
             self.method,
             self.schedule,
             self.run.iterations,

@@ -7,6 +7,7 @@ use oneway::sample::derive_seed;
 use toml::{Table, Value};
 
 use super::trial::Trial;
+use crate::experiment::problem::dataset::is_name;
 use crate::experiment::set::{assign, name_of};
 
 /// The settings with the seeds of problem and topologies written out, and the sampling's seed changed.
@@ -88,7 +89,7 @@ pub(super) fn moved(mut settings: Table, folder: &Path) -> Result<Table> {
 fn write_out(table: &mut Value, keys: &[&str], folder: &Path) -> Result<()> {
     for key in keys {
         if let Some(Value::String(path)) = table.get_mut(*key)
-            && path != "a9a"
+            && !is_name(path)
         {
             *path = std::path::absolute(folder.join(&*path))?.display().to_string();
         }

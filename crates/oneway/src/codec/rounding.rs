@@ -31,7 +31,7 @@ pub(super) fn at_random(y: f64, bits: u64) -> f64 {
 
 /// Replaces each number by `code(number, 64 bits drawn for it)`.
 #[inline(always)]
-pub(super) fn with_bits(x: &mut [f64], draws: &mut Draws, code: impl Fn(f64, u64) -> f64) {
+pub(super) fn with_bits(x: &mut [f64], draws: &mut Draws, mut code: impl FnMut(f64, u64) -> f64) {
     let (blocks, last) = x.as_chunks_mut::<8>();
     for block in blocks {
         let bits = draws.pairs_of_bits();

@@ -7,9 +7,12 @@ use super::magnitude;
 pub(super) struct Cut {
     /// All magnitudes above this one are kept,
     pub(super) at: u64,
-    /// and the first so many that equal it.
+    /// and the first so many that equal it, or [`ALL`].
     pub(super) ties: usize,
 }
+
+/// More ties than any vector has.
+pub(super) const ALL: usize = usize::MAX;
 
 /// Longer vectors are worth larger tables, and so fewer passes.
 const LONG: usize = 1 << 13;
@@ -32,9 +35,9 @@ fn count_digits<const BITS: u32, const DIGITS: usize>(x: &[f64], k: usize) -> Cu
         let mut counts = [0_usize; DIGITS];
         for &x in x {
             let digits = magnitude(x) >> bits_left;
-            if digits >> next == found {
-                counts[digits as usize & (DIGITS - 1) & !(usize::MAX << next)] += 1;
-            }
+            // without a branch, which would be a coin's toss
+            let digit = digits as usize & (DIGITS - 1) & !(usize::MAX << next);
+            counts[digit] += usize::from(digits >> next == found);
         }
         // the digit in which the count from above reaches what is wanted
         let mut digit = DIGITS - 1;
@@ -44,7 +47,7 @@ fn count_digits<const BITS: u32, const DIGITS: usize>(x: &[f64], k: usize) -> Cu
         }
         found = found << next | digit as u64;
         if counts[digit] == wanted {
-            return Cut { at: found << bits_left, ties: usize::MAX }; // all that begin so
+            return Cut { at: found << bits_left, ties: ALL }; // all that begin so
         }
     }
     Cut { at: found, ties: wanted }

@@ -4,9 +4,11 @@
 //! fewer than k numbers are not 0, the first zeros make up the count: the code is a function of the vector alone.
 
 use super::bits::{Reader, Writer, bits_for, packed_bytes};
-use super::selection::{Cut, cut};
+use super::rounding::with_bits;
+use super::selection::{ALL, Cut, cut};
 use super::{Codec, Decoded, Fault, Quality, magnitude};
-use crate::sample::Draws;
+use crate::sample::{Draws, below};
+use crate::vectors::widest;
 use crate::{Error, Result};
 
 /// How many numbers are sent.
@@ -137,6 +139,12 @@ impl Codec for TopK {
             return x.iter_mut().for_each(|x| *x = keep(*x));
         }
         let Cut { at, mut ties } = cut(x, k);
+        if ties == ALL {
+            return widest(
+                #[inline(always)]
+                || x.iter_mut().for_each(|x| *x = if magnitude(*x) >= at { keep(*x) } else { 0.0 }),
+            );
+        }
         for x in x {
             let tie = magnitude(*x) == at && ties > 0;
             ties -= usize::from(tie);
@@ -169,7 +177,7 @@ impl Codec for TopK {
 /// whoever has it, without the sender's seed, name and round, and its bytes compare with those of [`TopK`].
 ///
 /// # Complexity
-/// O(d): a draw for each number until k are picked (Knuth's selection sampling), no memory besides.
+/// O(d): a draw for each number (Knuth's selection sampling), no memory besides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RandomK {
     kept: Kept,
@@ -187,12 +195,24 @@ impl Codec for RandomK {
     fn compress(&self, x: &mut [f64], draws: &mut Draws) {
         let (d, mut left) = (x.len(), self.kept.of(x.len()));
         let factor = if self.unbiased { 1.0 / self.kept.share(d) } else { 1.0 };
-        for (i, x) in x.iter_mut().enumerate() {
-            // of the d − i numbers from here on, `left` are to be picked
-            let picked = left > 0 && draws.below(d - i) < left;
-            left -= usize::from(picked);
-            *x = if picked { keep(*x * factor) } else { 0.0 };
-        }
+        let mut from_here_on = d;
+        widest(
+            #[inline(always)]
+            || {
+                with_bits(
+                    x,
+                    draws,
+                    #[inline(always)]
+                    |x, bits| {
+                        let picked = below(bits, from_here_on) < left; // with probability left/from_here_on
+                        left -= usize::from(picked);
+                        from_here_on -= 1;
+                        // a mask, for a branch would be a coin's toss
+                        f64::from_bits(keep(x * factor).to_bits() & u64::from(picked).wrapping_neg())
+                    },
+                );
+            },
+        );
     }
 
     fn bytes(&self, d: usize) -> usize {

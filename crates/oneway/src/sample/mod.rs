@@ -29,6 +29,12 @@ pub enum Purpose {
     Noise = 5,
     /// What a lossy code rounds by or picks, by agent, round and message.
     Codec = 6,
+    /// Whether and when a message on the pull graph arrives, by receiver, round and sender (as the phase).
+    PullLink = 16,
+    /// The same on the push graph.
+    PushLink = 17,
+    /// Agents that leave and come back, by agent and round.
+    Churn = 18,
 }
 
 /// A stream of draws at one (seed, purpose, agent, round).
@@ -95,7 +101,7 @@ impl Draws {
     /// A whole number, uniform on 0..`bound`, by Lemire's multiplication; its bias, bound/2⁶⁴, is below notice.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.bits()) * bound as u128) >> 64) as usize
+        below(self.bits(), bound)
     }
 
     /// Uniform on the open interval (0, 1), at the centres of a grid of 2⁻⁵².
@@ -180,6 +186,12 @@ impl Draws {
             items.swap(last, self.below(last + 1));
         }
     }
+}
+
+/// 64 bits as a whole number in 0..`bound`.
+#[inline(always)]
+pub(crate) fn below(bits: u64, bound: usize) -> usize {
+    ((u128::from(bits) * bound as u128) >> 64) as usize
 }
 
 /// 64 bits as a number in (0, 1).

@@ -54,10 +54,20 @@ impl Damping {
         let possible = |value: Option<f64>, least: f64| value.is_none_or(|v| v >= least && v <= 1.0);
         let shown = |value: Option<f64>| value.unwrap_or_default();
         if !possible(self.γ, f64::MIN_POSITIVE) {
-            return Err(Error::parameter(owner, "gamma", shown(self.γ), "the share of mixing γ must be in (0, 1]"));
+            return Err(Error::parameter(
+                owner,
+                "gamma",
+                shown(self.γ),
+                "the share of mixing γ must be in (0, 1]",
+            ));
         }
         if !possible(self.α, 0.0) {
-            return Err(Error::parameter(owner, "alpha", shown(self.α), "the pace of the copies α must be in [0, 1]"));
+            return Err(Error::parameter(
+                owner,
+                "alpha",
+                shown(self.α),
+                "the pace of the copies α must be in [0, 1]",
+            ));
         }
         Ok(self)
     }

@@ -1,8 +1,9 @@
 //! The newest gradient, or the mean of a few of them.
 
 use super::{Estimator, EstimatorKind};
-use crate::method::Local;
+use crate::method::{Local, Method};
 use crate::parameters::Parameter;
+use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::{Error, Result};
 
@@ -11,6 +12,10 @@ use crate::{Error, Result};
 pub struct Gradient;
 
 impl Estimator for Gradient {
+    fn passes_of<M: Method>(method: &M) -> Option<&dyn Passes> {
+        Some(method)
+    }
+
     fn averages(&self) -> bool {
         false
     }
@@ -90,8 +95,11 @@ impl Estimator for MeanGradient {
 }
 
 /// K, the number of gradients in a mean.
-pub(in crate::methods) const SAMPLES: Parameter =
-    Parameter { name: "samples", about: "K, how many gradients are averaged in each round", default: Some(1.0) };
+pub(in crate::methods) const SAMPLES: Parameter = Parameter {
+    name: "samples",
+    about: "K, how many gradients are averaged in each round",
+    default: Some(1.0),
+};
 
 pub(super) const KIND: EstimatorKind = EstimatorKind {
     name: "gradient",

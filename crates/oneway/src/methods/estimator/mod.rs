@@ -15,10 +15,13 @@ pub use momentum::Momentum;
 pub use saga::Saga;
 pub use storm::Storm;
 
+pub(super) use storm::STORM;
+
 use std::fmt::Debug;
 
-use crate::method::Local;
+use crate::method::{Local, Method};
 use crate::parameters::{Parameter, Parameters};
+use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::{Error, Result};
 
@@ -32,6 +35,14 @@ pub trait Estimator: Send + Sync + Debug {
     /// Whether m is more than the newest gradient, so that its distance from ∇f_i(x_i) says something of its own.
     fn averages(&self) -> bool {
         true
+    }
+
+    /// The passes of a method around this estimator, compiled for the two: `Some(method)` where many runs are made of them.
+    fn passes_of<M: Method>(_method: &M) -> Option<&dyn Passes>
+    where
+        Self: Sized,
+    {
+        None
     }
 
     /// Whether it can work on this problem; the error says what is missing.
@@ -99,13 +110,8 @@ pub struct EstimatorKind {
 }
 
 /// Every estimator there is.
-pub const ESTIMATORS: &[EstimatorKind] = &[
-    gradient::KIND,
-    momentum::KIND,
-    heavy_ball::KIND,
-    storm::KIND,
-    saga::KIND,
-];
+pub const ESTIMATORS: &[EstimatorKind] =
+    &[gradient::KIND, momentum::KIND, heavy_ball::KIND, storm::KIND, saga::KIND];
 
 /// The estimator called `name`; the error suggests the nearest name.
 pub fn estimator(name: &str) -> Result<&'static EstimatorKind> {

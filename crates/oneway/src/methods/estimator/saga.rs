@@ -21,7 +21,8 @@ impl Estimator for Saga {
         match problem.samples() {
             Some(1..) => Ok(()),
             _ => Err(Error::Unfit(
-                "SAGA keeps a gradient for each sample, and this problem is no finite sum of samples".to_owned(),
+                "SAGA keeps a gradient for each sample, and this problem is no finite sum of samples"
+                    .to_owned(),
             )),
         }
     }
