@@ -38,8 +38,10 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Map the largest stable step over a parameter of a topology and over the momentum
     SweepStability(SweepStabilityArgs),
-    /// List the methods, with their rules and parameters
+    /// List the methods, estimators and combinators, with their rules and parameters
     Methods(MethodsArgs),
+    /// List the codecs, with their rules and parameters
+    Codecs(ListArgs),
     /// List the topologies, with their parameters
     Topologies(ListArgs),
     /// Export or describe a dataset
@@ -263,6 +265,9 @@ pub(crate) struct InspectArgs {
     /// λ of the methods with momentum, in (0, 1]
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.1, allow_negative_numbers = true)]
     pub(crate) momentum: f64,
+    /// Methods whose largest stable step is asked for: names as in `oneway methods`, or `all`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = crate::inspect::METHODS)]
+    pub(crate) methods: Vec<String>,
     /// R as a weighted edge list; goes with --push
     #[arg(long, value_name = "FILE", requires = "push")]
     pub(crate) pull: Option<PathBuf>,

@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Inspect(inspect) => commands::inspect::inspect(&inspect),
         Command::SweepStability(sweep) => commands::sweep_stability::sweep_stability(&sweep),
         Command::Methods(list) => commands::list::methods(&list),
+        Command::Codecs(list) => commands::list::codecs(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),
         Command::Completions { shell } => commands::completions(shell),

@@ -102,6 +102,10 @@ round and never agree; give at least one of these agents a self-weight"
     #[error("centralised methods need everyone to hear everyone with one weight: Topology::complete")]
     NotCentral,
 
+    /// A method that cannot do without a message, on a network that loses some.
+    #[error("the method cannot run where messages are lost or late, or agents leave: {0}")]
+    NeedsEveryMessage(&'static str),
+
     /// A method for one doubly stochastic matrix on a network that has none.
     #[error(
         "the method needs one doubly stochastic matrix for both graphs, and {0}: give `weights = \"metropolis\"` on a symmetric graph, or a graph whose in- and out-degrees are all equal"

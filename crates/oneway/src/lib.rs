@@ -70,6 +70,7 @@ pub mod schedule;
 pub mod simulator;
 pub mod theory;
 pub mod topology;
+pub mod unreliable;
 mod vectors;
 
 pub use error::{Error, Result};

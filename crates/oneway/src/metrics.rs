@@ -184,6 +184,9 @@ fn bytes_sent(view: &View<'_>) -> Option<u64> {
     if view.method.network() == Network::Central {
         return None;
     }
+    if view.bytes_sent.is_some() {
+        return view.bytes_sent;
+    }
     let phases = (0..view.method.phases()).map(|phase| view.method.bytes(view.problem, phase));
     let [pull, push] = phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]);
     let period = view.topology.period();

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{advance, build, finite_sums, logistic, methods, simulate, topology};
+use common::{Tilted, advance, build, finite_sums, logistic, methods, simulate, topology};
 use oneway::graph::families;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
@@ -52,10 +52,10 @@ fn allocations(work: impl FnOnce()) -> [usize; 2] {
 fn no_method_allocates_in_a_round() {
     assert_eq!(allocations(|| drop(std::hint::black_box(vec![1.0; 9])))[0], 1, "the counter counts");
 
-    let shape = QuadraticShape { dim: 20, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
-    let large = Quadratic::new(shape, 2000, 3).unwrap();
+    let shape = QuadraticShape { dim: 67, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
+    let large = Tilted(Quadratic::new(shape, 600, 3).unwrap()); // rows are shared among threads
     let (sampled, full) = (logistic(9, Batch::Sampled(3)), logistic(9, Batch::Full));
-    let problems: [(&dyn Problem, usize); 3] = [(&sampled, 9), (&full, 9), (&large, 2000)];
+    let problems: [(&dyn Problem, usize); 3] = [(&sampled, 9), (&full, 9), (&large, 600)];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     for (kind, graph) in methods() {
         for (problem, n) in problems {

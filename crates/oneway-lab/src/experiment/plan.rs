@@ -7,13 +7,13 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use oneway::engine::{Engine, Setup};
 use oneway::method::{Method, Network};
-use oneway::methods::Kind;
+use oneway::methods::combine::Recipe;
 use oneway::mixing::Mixing;
-use oneway::parameters::Parameters;
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
 use oneway::simulator::Simulator;
 use oneway::topology::Topology;
+use oneway::unreliable::{self, Faults, Unreliable};
 
 use super::Experiment;
 use super::links::Links;
@@ -40,9 +40,10 @@ pub(crate) struct Entry {
     pub(crate) run: RunSpec,
     pub(crate) problem: Arc<BuiltProblem>,
     pub(crate) topology: Arc<Topology>,
-    /// What the method is called in the registry, and its parameters, defaults filled in.
-    pub(crate) kind: &'static Kind,
-    pub(crate) parameters: Parameters,
+    /// How the network fails; never for centralised methods.
+    pub(crate) faults: Faults,
+    /// What the method is called in the registry, its parameters, defaults filled in, and what is put around it.
+    pub(crate) recipe: Recipe,
     pub(crate) method: Arc<dyn Method>,
     pub(crate) schedule: Schedule,
     /// c_π that an effective step was divided by.
@@ -122,12 +123,21 @@ impl Entry {
                 possible.join(", ")
             );
         }
-        let Built { method, parameters, schedule } = built;
+        let Built { method, recipe, schedule } = built;
         let topology = match method.network() {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
             _ => links.topology(topology_spec, graph)?,
         };
-        topology.check(method.network())?;
+        // what cannot run is refused now, not after hours of other cells
+        let (schedule, problem_of, seed) = (*schedule, &*problem.problem, run.seed);
+        Setup { method: &**method, problem: problem_of, topology: &topology, schedule, seed }.check()?;
+        let faults = match method.network() {
+            Network::Central => Faults::default(),
+            _ => topology_spec.faults.clone(),
+        };
+        if !faults.are_none() {
+            unreliable::check(&**method, &topology, &faults)?;
+        }
         // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
         if method.network() == Network::PushPull || method.roles().tracker.is_some() {
             topology.stationary(0)?;
@@ -144,8 +154,8 @@ impl Entry {
             run,
             problem: Arc::clone(problem),
             topology,
-            kind: spec.kind,
-            parameters: parameters.clone(),
+            faults,
+            recipe: recipe.clone(),
             method: Arc::clone(method),
             schedule,
             divided_by,
@@ -154,16 +164,20 @@ impl Entry {
 
     /// What runs a cell of it.
     pub(crate) fn engine<'a>(&self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
-        Ok(Box::new(Simulator::new(setup)?))
+        Ok(match self.faults.are_none() {
+            true => Box::new(Simulator::new(setup)?),
+            false => Box::new(Unreliable::new(setup, self.faults.clone())?),
+        })
     }
 
     /// Its repetitions.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let [pull, push] = self.mixing_sha256();
         let what = format!(
-            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{} rounds, every {}",
+            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}",
             env!("ONEWAY_CODE"),
             self.problem.sha256,
+            self.faults,
             self.method,
             self.schedule,
             self.run.iterations,
@@ -216,7 +230,7 @@ impl fmt::Display for Cell<'_> {
 /// A method of the file, built: the same for all topologies.
 struct Built {
     method: Arc<dyn Method>,
-    parameters: Parameters,
+    recipe: Recipe,
     schedule: Schedule,
 }
 
@@ -227,9 +241,8 @@ impl Built {
             let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
             given.push(("momentum".to_owned(), λ));
         }
-        let parameters = Parameters::new(spec.kind.name, spec.kind.parameters, given)?;
-        let method = (spec.kind.build)(&parameters)?.into();
-        Ok(Self { method, parameters, schedule: build_schedule(spec.step, run)? })
+        let recipe = spec.combination.around(Recipe::new(spec.kind, given)?);
+        Ok(Self { method: recipe.build()?.into(), recipe, schedule: build_schedule(spec.step, run)? })
     }
 }
 

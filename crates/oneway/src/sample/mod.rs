@@ -29,6 +29,12 @@ pub enum Purpose {
     Noise = 5,
     /// What a lossy code rounds by or picks, by agent, round and message.
     Codec = 6,
+    /// Whether and when a message on the pull graph arrives, by receiver, round and sender (as the phase).
+    PullLink = 16,
+    /// The same on the push graph.
+    PushLink = 17,
+    /// Agents that leave and come back, by agent and round.
+    Churn = 18,
 }
 
 /// A stream of draws at one (seed, purpose, agent, round).

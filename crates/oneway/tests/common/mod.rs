@@ -1,6 +1,8 @@
 //! What several test files share: methods, topologies and problems to run over.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+use std::ops::Deref;
+
 use oneway::data::{Dataset, SparseRows};
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
@@ -15,7 +17,7 @@ use oneway::problems::{
 use oneway::sample::{Draws, Purpose};
 use oneway::schedule::Schedule;
 use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
+use oneway::topology::{Stationary, Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 pub fn build(kind: &Kind) -> Box<dyn Method> {
@@ -46,6 +48,8 @@ pub fn balanced(digraphs: &[Digraph]) -> Topology {
     Topology::of(&graphs, Subgraph::Full, Weights::Metropolis, 0).unwrap()
 }
 
+const THERE_AND_BACK: &str = "there and back";
+
 /// Every family with n = 9 agents (random ones with the first seed that makes them strongly connected), and a period whose
 /// matrices do not commute, so that the order of rounds matters.
 pub fn digraphs() -> Vec<(&'static str, Vec<Digraph>)> {
@@ -58,13 +62,84 @@ pub fn digraphs() -> Vec<(&'static str, Vec<Digraph>)> {
     let odd = (0..8).map(|i| (i, i + 1)).chain([(0, 2), (3, 7)]);
     let even = (0..8).map(|i| (i + 1, i)).chain([(8, 0), (5, 1), (2, 6)]);
     let alternating = vec![Digraph::from_edges(9, odd).unwrap(), Digraph::from_edges(9, even).unwrap()];
-    all.push(("there and back", alternating));
+    all.push((THERE_AND_BACK, alternating));
     all
 }
 
-pub fn quadratic(n: usize, noise: f64) -> Quadratic {
+/// A quadratic for every method: those that need samples find four, f_is = f_i tilted a little, and the mean of them is f_i.
+#[derive(Debug)]
+pub struct Tilted(pub Quadratic);
+
+const TILTS: [f64; 4] = [0.7, -0.2, -1.0, 0.5];
+
+impl Deref for Tilted {
+    type Target = Quadratic;
+
+    fn deref(&self) -> &Quadratic {
+        &self.0
+    }
+}
+
+impl Problem for Tilted {
+    fn agents(&self) -> usize {
+        self.0.agents()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
+        self.0.gradient(agent, x, draws, g);
+    }
+    fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
+        self.0.exact(agent, x, g)
+    }
+    fn samples(&self) -> Option<usize> {
+        Some(TILTS.len())
+    }
+    fn component(&self, agent: usize, sample: usize, x: &[f64], g: &mut [f64]) {
+        self.0.exact(agent, x, g);
+        g.iter_mut().for_each(|g| *g += TILTS[sample]);
+    }
+}
+
+pub fn quadratic(n: usize, noise: f64) -> Tilted {
     let shape = QuadraticShape { dim: 4, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
-    Quadratic::new(shape, n, 7).unwrap()
+    Tilted(Quadratic::new(shape, n, 7).unwrap())
+}
+
+/// Every method on every subgraph that it may use of every topology that it may run on: (kind, subgraph, name, digraphs).
+pub fn table() -> impl Iterator<Item = (&'static Kind, Subgraph, &'static str, Vec<Digraph>)> {
+    methods().flat_map(|(kind, graph)| {
+        let fits = move |(name, digraphs): &(&str, Vec<Digraph>)| {
+            // trees are cut from fixed digraphs, copies are kept on them, and π_R moves with the rounds of the last
+            (digraphs.len() == 1 || (graph == Subgraph::Full && !build(kind).keeps_copies()))
+                && !(kind.network == Network::PullOnly && *name == THERE_AND_BACK)
+        };
+        digraphs().into_iter().filter(fits).map(move |(name, digraphs)| (kind, graph, name, digraphs))
+    })
+}
+
+/// A raw step that moves the average by `effective` times the mean gradient in the long run, momentum of any kind included.
+pub fn raw_step(kind: &Kind, topology: &Topology, effective: f64) -> f64 {
+    let balls = kind.parameters.iter().filter(|p| ["heavy_ball", "nesterov"].contains(&p.name));
+    let rolling: f64 = balls.filter_map(|p| p.default).sum();
+    let divisor = match kind.name {
+        "r-fast" => kept(topology),
+        _ => topology.step_divisor(kind.network).unwrap(),
+    };
+    let local = kind.parameters.iter().find(|p| p.name == "local_steps").and_then(|p| p.default);
+    effective * (1.0 - rolling) / (divisor * local.unwrap_or(1.0))
+}
+
+/// nΣ π_R,i C_ii π_C,i: c_π of a method that descends along the kept share of its tracker.
+fn kept(topology: &Topology) -> f64 {
+    let rounds = topology.period().len();
+    let at = |k: usize| {
+        let (Stationary { pull, push, .. }, c) =
+            (topology.stationary(k as u64).unwrap(), &topology.at(k as u64).push);
+        (0..topology.agents()).map(|i| pull[i] * c.weight(i, i) * push[i]).sum::<f64>()
+    };
+    (0..rounds).map(at).sum::<f64>() * topology.agents() as f64 / rounds as f64
 }
 
 /// A small random dataset with real values: `rows` rows of 6 features.
