@@ -33,7 +33,11 @@ fn compressed(kind: &'static Kind, codec: Box<dyn Codec>, damping: Damping) -> C
 }
 
 /// A compressed method with another codec and other parameters.
-fn with_codec(coded: &Coded, codec: Box<dyn Codec>, given: &[(&str, f64)]) -> oneway::Result<Box<dyn Method>> {
+fn with_codec(
+    coded: &Coded,
+    codec: Box<dyn Codec>,
+    given: &[(&str, f64)],
+) -> oneway::Result<Box<dyn Method>> {
     let has = |name: &str| coded.kind.parameters.iter().any(|parameter| parameter.name == name);
     let given = given.iter().filter(|(name, _)| has(name)).map(|(name, value)| ((*name).to_owned(), *value));
     let parameters = Parameters::new(coded.kind.name, coded.kind.parameters, given)?;
@@ -87,9 +91,7 @@ fn uncompressed_forms() {
     for coded in CODED {
         let plain: Box<dyn Method> = match coded.kind.name {
             "c-gt" | "beer" => kind("gt").unwrap().method([]).unwrap(),
-            "motef" => {
-                Box::new(Ab::new(Momentum::new("gt", 0.1).unwrap(), 0.0).unwrap().balanced())
-            }
+            "motef" => Box::new(Ab::new(Momentum::new("gt", 0.1).unwrap(), 0.0).unwrap().balanced()),
             "cpp" | "rcpp" => Box::new(PUSH_PULL),
             "hb-sector" => Box::new(Ab::new(Gradient, 0.5).unwrap().balanced()),
             "compressed-smtpp" => Box::new(Smtpp::new(0.1).unwrap()),
@@ -214,9 +216,9 @@ fn a_scale_that_shrinks_makes_absolute_errors_vanish() {
 fn no_codec_breaks_the_law_of_the_trackers() {
     let digraph = families::flower(7, 3).unwrap();
     let problem = logistic(7, Batch::Sampled(1));
-    for (kind, damping) in bare().flat_map(|kind| {
-        [Damping::new(0.3, 0.2), Damping::direct(0.3)].map(|damping| (kind, damping))
-    }) {
+    for (kind, damping) in
+        bare().flat_map(|kind| [Damping::new(0.3, 0.2), Damping::direct(0.3)].map(|damping| (kind, damping)))
+    {
         let topology = network(kind, &digraph);
         for codec in CODECS {
             let method = compressed(kind, codec.codec([]).unwrap(), damping);
@@ -262,7 +264,12 @@ fn bytes_are_those_of_the_codes_on_the_links() {
                 links * (vectors[graph] * code + scalars[graph] * 8)
             };
             let expected = 5 * (cost(&pair.pull, 0) + cost(&pair.push, 1)) as u64;
-            assert_eq!(measure(&simulator.view()).unwrap().bytes_sent, Some(expected), "{name}, {}", codec.name);
+            assert_eq!(
+                measure(&simulator.view()).unwrap().bytes_sent,
+                Some(expected),
+                "{name}, {}",
+                codec.name
+            );
         }
     }
 }
@@ -294,7 +301,12 @@ fn messages_are_pure_and_fit_into_their_bytes() {
         assert_eq!(first, sent(&method, &problem, state, at), "{}", codec.name);
 
         let random = matches!(codec.name, "random-k" | "quantise" | "natural");
-        let others = [Round { k: 5, ..at }, Round { agent: 4, ..at }, Round { seed: 6, ..at }, Round { phase: 0, ..at }];
+        let others = [
+            Round { k: 5, ..at },
+            Round { agent: 4, ..at },
+            Round { seed: 6, ..at },
+            Round { phase: 0, ..at },
+        ];
         for (other, differs) in others.into_iter().zip([true, true, true, false]) {
             let other = sent(&method, &problem, state, other);
             assert_eq!(other != first, random && differs, "{}", codec.name);
@@ -332,8 +344,7 @@ impl Comm {
         draws: &mut [Draws],
     ) -> Vec<Vec<f64>> {
         let (n, d) = (z.len(), z[0].len());
-        let mut q: Vec<Vec<f64>> =
-            (0..n).map(|i| (0..d).map(|c| z[i][c] - self.h[i][c]).collect()).collect();
+        let mut q: Vec<Vec<f64>> = (0..n).map(|i| (0..d).map(|c| z[i][c] - self.h[i][c]).collect()).collect();
         q.iter_mut().zip(draws).for_each(|(q, draws)| codec.compress(q, draws));
         let wq = |i: usize, c: usize| (0..n).map(|j| w.weight(i, j) * q[j][c]).sum::<f64>();
         let mixed: Vec<Vec<f64>> = (0..n).map(|i| (0..d).map(|c| wq(i, c)).collect()).collect();
@@ -420,8 +431,8 @@ fn compressed_methods_agree_with_their_dense_forms() {
 /// Copies are of differences: on links that change they would not be what the neighbours hold. Direct compression keeps none.
 #[test]
 fn links_that_change_are_refused_where_copies_are_kept() {
-    let there_and_back =
-        [[(0, 1), (1, 2), (2, 0)], [(0, 2), (2, 1), (1, 0)]].map(|links| Digraph::from_edges(3, links).unwrap());
+    let there_and_back = [[(0, 1), (1, 2), (2, 0)], [(0, 2), (2, 1), (1, 0)]]
+        .map(|links| Digraph::from_edges(3, links).unwrap());
     let problem = quadratic(3, 0.0);
     let kind = kind("push-pull").unwrap();
     let topology = topology(kind, kind.graphs[0], &there_and_back, 0);
@@ -445,7 +456,10 @@ fn settings_that_cannot_work_are_refused_with_the_reason() {
         (Damping::new(0.0, 0.5), "`gamma` = 0 is not possible: the share of mixing γ must be in (0, 1]"),
         (Damping::new(1.5, 0.5), "`gamma` = 1.5"),
         (Damping::new(f64::NAN, 0.5), "`gamma` = NaN"),
-        (Damping::new(0.5, -0.1), "`alpha` = -0.1 is not possible: the pace of the copies α must be in [0, 1]"),
+        (
+            Damping::new(0.5, -0.1),
+            "`alpha` = -0.1 is not possible: the pace of the copies α must be in [0, 1]",
+        ),
         (Damping::new(0.5, 2.0), "`alpha` = 2"),
     ] {
         for dampings in [[damping, Damping::BY_QUALITY], [Damping::BY_QUALITY, damping]] {

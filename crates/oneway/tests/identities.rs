@@ -282,7 +282,8 @@ fn one_agent_alone_does_sgd() {
         let local = kind.parameters.iter().find(|parameter| parameter.name == "local_steps");
         let local_steps = local.and_then(|parameter| parameter.default).unwrap_or(1.0) as usize;
         // M₀ = V₀ = 0: the first step goes nowhere
-        let mut late = usize::from(["smtpp", "local-smtpp", "compressed-smtpp", "motef"].contains(&kind.name));
+        let mut late =
+            usize::from(["smtpp", "local-smtpp", "compressed-smtpp", "motef"].contains(&kind.name));
         for _ in 0..ROUNDS {
             for _ in std::mem::take(&mut late)..local_steps {
                 problem.exact(0, &s, &mut g);
