@@ -66,3 +66,7 @@ deny:
 # The packed a9a, from the raw records
 pack-a9a:
     python3 crates/oneway/data/pack_a9a.py
+
+# docs/methods.md and its pictures, from the registry
+methods-page:
+    cargo run --release -p oneway-lab -- methods --page docs

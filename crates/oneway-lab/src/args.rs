@@ -39,7 +39,7 @@ pub(crate) enum Command {
     /// Map the largest stable step over a parameter of a topology and over the momentum
     SweepStability(SweepStabilityArgs),
     /// List the methods, with their rules and parameters
-    Methods(ListArgs),
+    Methods(MethodsArgs),
     /// List the topologies, with their parameters
     Topologies(ListArgs),
     /// Export or describe a dataset
@@ -198,6 +198,15 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct MethodsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Write a page about all of them into this folder, with a picture of each
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) page: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct ListArgs {
     /// Print JSON
     #[arg(long)]
@@ -222,7 +231,7 @@ pub(crate) enum DataCommand {
     },
     /// Describe a dataset: rows, features, labels, non-zeros
     Info {
-        /// `a9a`, or the path of a LIBSVM file
+        /// `a9a`, `digits`, `fashion-mnist`, or the path of a LIBSVM file or of a folder of IDX files
         dataset: String,
         /// Number of features of a file [default: its largest index]
         #[arg(long)]
@@ -234,6 +243,8 @@ pub(crate) enum DataCommand {
 pub(crate) enum Embedded {
     /// UCI Adult in 123 binary features
     A9a,
+    /// UCI handwritten digits in 8×8 pixels, ten classes
+    Digits,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

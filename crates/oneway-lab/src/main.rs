@@ -11,6 +11,7 @@ mod commands;
 mod experiment;
 mod figure;
 mod inspect;
+mod methods_page;
 mod problem_facts;
 mod progress;
 mod report;
@@ -19,6 +20,7 @@ mod results;
 mod runner;
 mod sensitivity;
 mod sweep_stability;
+mod tune;
 
 use std::process::ExitCode;
 

@@ -34,13 +34,8 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// The exchange `phase` of the round that turns state k into state k + 1.
-    pub(crate) fn round(&self, k: u64, phase: u32) -> Round {
-        Round { k, phase, η: self.schedule.at(k), agent: 0, seed: self.seed }
-    }
-
-    /// The method's layout, if the parts fit together: sizes agree, the network suits the method and the method the problem.
-    pub(crate) fn checked_layout(&self) -> Result<Layout> {
+    /// Whether method, problem and network go together; how wide the rows are if they do.
+    pub fn check(&self) -> Result<Layout> {
         let (n, d) = (self.problem.agents(), self.problem.dim());
         if self.topology.agents() != n {
             return Err(Error::Mismatch {
@@ -52,6 +47,9 @@ impl<'a> Setup<'a> {
             });
         }
         self.topology.check(self.method.network())?;
+        if self.method.keeps_copies() && self.topology.period().len() > 1 {
+            return Err(Error::CopiesGoStale { rounds: self.topology.period().len() });
+        }
         self.method.check(self.problem)?;
         let layout = self.method.layout(self.problem);
         let numbers = n.checked_mul(layout.state.len(d)).filter(|numbers| *numbers < 1 << 40);
@@ -60,6 +58,11 @@ impl<'a> Setup<'a> {
             return Err(Error::parameter("run", "agents × dim", format!("{n} × {d}"), expected));
         }
         Ok(layout)
+    }
+
+    /// The exchange `phase` of the round that turns state k into state k + 1.
+    pub(crate) fn round(&self, k: u64, phase: u32) -> Round {
+        Round { k, phase, η: self.schedule.at(k), agent: 0, agents: self.problem.agents(), seed: self.seed }
     }
 
     /// What observers see of a state.

@@ -123,6 +123,15 @@ round and never agree; give at least one of these agents a self-weight"
         to: usize,
     },
 
+    /// A method that keeps copies of what its neighbours hold, on a network that changes.
+    #[error(
+        "the method keeps copies of what its neighbours hold, so it needs the same links in every round: this network changes with a period of {rounds} rounds"
+    )]
+    CopiesGoStale {
+        /// Rounds after which the network is the same again.
+        rounds: usize,
+    },
+
     /// A push-sum method on a digraph that is not strongly connected.
     #[error(
         "the digraph is not strongly connected, as push-sum methods need: from agent {from} there is no path to {unreachable}"
@@ -133,6 +142,34 @@ round and never agree; give at least one of these agents a self-weight"
         /// Whom it cannot reach.
         unreachable: String,
     },
+
+    /// A pull-only method on weights that leave an agent out of its own mean.
+    #[error(
+        "pull-only methods divide by how much of itself an agent hears, and agent {agent} gives itself no weight in R"
+    )]
+    NoSelfWeight {
+        /// The agent.
+        agent: usize,
+    },
+
+    /// A pull-only method on links that change, and π_R with them.
+    #[error(
+        "pull-only methods learn one π_R for all rounds, but it moves with the links: agent {agent} has {first} in round 0 and {now} in round {round}"
+    )]
+    MovingAverage {
+        /// An agent.
+        agent: usize,
+        /// Its entry of π_R as round 0 begins.
+        first: f64,
+        /// A round in which it differs.
+        round: usize,
+        /// Its entry then.
+        now: f64,
+    },
+
+    /// A method on a problem that it cannot work on.
+    #[error("the method does not fit the problem: {0}")]
+    Unfit(String),
 
     /// Metropolis weights on a digraph with a one-way edge.
     #[error("Metropolis weights need a symmetric graph, but {from} -> {to} has no edge back")]
@@ -220,6 +257,15 @@ round and never agree; give at least one of these agents a self-weight"
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+
+    /// Bytes that are no encoded vector.
+    #[error("these bytes are no vector encoded by {codec}: {fault}")]
+    Encoding {
+        /// The codec that was to read them.
+        codec: &'static str,
+        /// What is wrong with them.
+        fault: crate::codec::Fault,
     },
 
     /// Two parts of a run disagree about a size.

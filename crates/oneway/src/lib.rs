@@ -44,9 +44,10 @@
 //!
 //! [`method`] is the waist: what a method is to the engine. [`methods`] has them all, and their registry. [`graph`] makes
 //! digraphs, trees and weights; [`mixing`] is what they become, and a [`topology`] says which of them mixes round k.
-//! [`problems`] and [`data`] say what is minimised, an [`engine`] (the [`simulator`]) runs it, [`metrics`] measures it, [`theory`] says what
-//! to expect.
+//! A [`codec`] makes messages smaller. [`problems`] and [`data`] say what is minimised, an [`engine`] (the [`simulator`])
+//! runs it, [`metrics`] measures it, [`theory`] says what to expect.
 
+pub mod codec;
 pub mod data;
 pub mod engine;
 pub mod error;
@@ -59,6 +60,7 @@ pub mod mixing;
 pub mod observe;
 pub mod parameters;
 pub mod partition;
+pub mod passes;
 pub mod problem;
 pub mod problems;
 pub mod record;

@@ -7,15 +7,11 @@
 use std::fmt::Debug;
 
 use crate::Result;
-use crate::matrix::stride;
+use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::row::Width;
 use crate::sample::{Draws, Purpose};
 use crate::topology::Pair;
-use crate::vectors::widest;
-
-/// Rows that are far away are asked for so many agents before they are mixed.
-const AHEAD: usize = 2;
 
 /// One agent's side of one decentralised method. Holds hyper-parameters only; the engine owns the state.
 pub trait Method: Send + Sync + Debug {
@@ -38,11 +34,10 @@ pub trait Method: Send + Sync + Debug {
         1
     }
 
-    /// Whether the method still makes sense where messages are lost or late: where pulled rows are fewer or older than they
-    /// should be and pushed mass comes later. Not if it keeps copies of what its neighbours have and updates them by what
-    /// they send, as methods that compress differences do, nor if it exchanges several times a round.
-    fn bears_loss(&self) -> bool {
-        self.phases() == 1
+    /// Whether an agent keeps copies of what its neighbours hold, made of differences that they send: a message that is
+    /// lost, late or overtaken would spoil them for ever.
+    fn keeps_copies(&self) -> bool {
+        false
     }
 
     /// Bytes that one link carries in one exchange, on the pull graph and on the push graph: eight for each number of the two
@@ -61,49 +56,9 @@ pub trait Method: Send + Sync + Debug {
     /// Takes in what arrived: `pulled` = Σ_j R_ij pull_j and `pushed` = Σ_j C_ij push_j.
     fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>);
 
-    /// Pass 1 over a block of agents: every row sends. Provided; see [`Block`].
-    fn send_block(&self, at: Round, mut block: Block<'_>, pulls: &mut [f64], pushes: &mut [f64]) {
-        widest(
-            #[inline(always)]
-            || {
-                let [pull, push] = block.message_widths();
-                for (i, (agent, state)) in block.states().enumerate() {
-                    let pull = &mut pulls[i * stride(pull)..][..pull];
-                    let push = &mut pushes[i * stride(push)..][..push];
-                    self.send(Round { agent, ..at }, state, pull, push);
-                }
-            },
-        );
-    }
-
-    /// Pass 2 over a block of agents: every row mixes what it hears, then steps. Provided; see [`Block`].
-    fn step_block(&self, at: Round, mut block: Block<'_>, mail: &Mail<'_>, scratch: &mut [f64]) {
-        widest(
-            #[inline(always)]
-            || {
-                let (problem, d) = (block.problem, block.d);
-                let [pull_width, push_width] = block.message_widths();
-                let (pulled, rest) = scratch.split_at_mut(stride(pull_width));
-                let (pushed, gradient) = rest.split_at_mut(stride(push_width));
-                let Pair { pull, push } = mail.pair;
-                for (i, (agent, state)) in block.states().enumerate() {
-                    if mail.far {
-                        pull.prefetch(agent + AHEAD, mail.pulls, pulled.len());
-                        push.prefetch(agent + AHEAD, mail.pushes, pushed.len());
-                    }
-                    let at = Round { agent, ..at };
-                    // state k + 1 takes the samples ξ_{k+1}
-                    let mut local = Local::new(problem, at, at.k + 1, mail.pair, &mut gradient[..d]);
-                    if i == 0 || !pull.has_one_row() {
-                        pull.mix_row(agent, mail.pulls, pulled);
-                    }
-                    if i == 0 || !push.has_one_row() {
-                        push.mix_row(agent, mail.pushes, pushed);
-                    }
-                    self.step(at, state, &pulled[..pull_width], &pushed[..push_width], &mut local);
-                }
-            },
-        );
+    /// The two passes compiled for this very method, for methods whose rounds are worth it: `Some(self)`. See [`Passes`].
+    fn own_passes(&self) -> Option<&dyn Passes> {
+        None
     }
 
     /// The agent's estimate of the minimiser: the first vector of its state, unless the method says otherwise.
@@ -130,7 +85,7 @@ pub enum Network {
     PushPull,
     /// C only, on a strongly connected digraph. x̄ is the mean of the conserved variable.
     PushSum,
-    /// R only, on a strongly connected digraph. x̄ = π_RᵀX.
+    /// R only, with self-weights and one π_R for all rounds, on a strongly connected digraph. x̄ = π_RᵀX.
     PullOnly,
     /// One doubly stochastic W = R = C on a strongly connected digraph. x̄ is the mean.
     Balanced,
@@ -159,7 +114,8 @@ impl Network {
 pub struct Roles {
     /// The vector whose plain mean over agents is x̄, for push-sum methods. Others: x̄ = π_Rᵀ of the estimates.
     pub conserved: Option<usize>,
-    /// The vector v that tracks: (1/n)Σ v_i = (1/n)Σ `tracked`_i in every round (Lemma 2).
+    /// The vector v that tracks: (1/n)Σ v_i = (1/n)Σ `tracked`_i in every round (Lemma 2). In pull-only methods, where trackers
+    /// are mixed by R, the means are π_R's: Σ π_R,i v_i = Σ π_R,i `tracked`_i.
     pub tracker: Option<usize>,
     /// The vector whose mean the tracker has.
     pub tracked: Option<usize>,
@@ -184,6 +140,8 @@ pub struct Round {
     pub η: f64,
     /// The agent whose row this is.
     pub agent: usize,
+    /// How many agents there are, n.
+    pub agents: usize,
     /// The seed of the run.
     pub seed: u64,
 }
@@ -220,6 +178,11 @@ impl<'a> Local<'a> {
         self.problem
     }
 
+    /// Who the agent is.
+    pub fn agent(&self) -> usize {
+        self.agent
+    }
+
     /// C_ii, the share of what it pushes that the agent keeps. O(in-degree).
     pub fn own_push_weight(&self) -> f64 {
         self.pair.push.weight(self.agent, self.agent)
@@ -243,49 +206,17 @@ impl<'a> Local<'a> {
         self.problem.gradient(self.agent, other, &mut self.draws.clone(), g_other);
         self.gradient(x)
     }
-}
 
-/// Some agents in a row, as an engine hands them to a pass.
-///
-/// The two passes are provided methods of [`Method`], so that a method's `send` and `step` are compiled into the loop
-/// over agents, and the whole of it for the widest vectors of the machine.
-#[derive(Debug)]
-pub struct Block<'a> {
-    /// The first agent.
-    pub first: usize,
-    /// Their state rows.
-    pub states: &'a mut [f64],
-    /// The widths of the rows.
-    pub layout: Layout,
-    /// The problem's dimension.
-    pub d: usize,
-    /// The problem.
-    pub problem: &'a dyn Problem,
-}
-
-impl Block<'_> {
-    #[inline(always)]
-    fn states(&mut self) -> impl Iterator<Item = (usize, &mut [f64])> {
-        let (first, width) = (self.first, self.layout.state.len(self.d));
-        let rows = self.states.chunks_exact_mut(stride(width));
-        rows.enumerate().map(move |(i, row)| (first + i, &mut row[..width]))
+    /// One of the agent's samples, drawn afresh: uniform below [`Problem::samples`], 0 where there are none.
+    #[inline]
+    pub fn sample(&mut self) -> usize {
+        self.problem.samples().map_or(0, |samples| self.draws.below(samples))
     }
 
-    #[inline(always)]
-    fn message_widths(&self) -> [usize; 2] {
-        [self.layout.pull, self.layout.push].map(|width| width.len(self.d))
+    /// ∇f_is(x), the gradient of the agent's component `sample`.
+    #[inline]
+    pub fn component(&mut self, sample: usize, x: &[f64]) -> &mut [f64] {
+        self.problem.component(self.agent, sample, x, self.gradient);
+        self.gradient
     }
-}
-
-/// All messages of an exchange, and how they are mixed.
-#[derive(Debug)]
-pub struct Mail<'a> {
-    /// R and C.
-    pub pair: &'a Pair,
-    /// What every agent offers on the pull graph, a row each.
-    pub pulls: &'a [f64],
-    /// What every agent sends on the push graph, a row each.
-    pub pushes: &'a [f64],
-    /// Whether there are so many messages that a row to be mixed is probably not in a near cache.
-    pub far: bool,
 }

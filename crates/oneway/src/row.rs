@@ -71,6 +71,23 @@ pub fn split_head_mut<const V: usize>(row: &mut [f64], d: usize) -> ([&mut [f64]
     (vectors, rest)
 }
 
+/// The first `V` vectors of dimension d of a row, its last `S` scalars, and what lies between.
+///
+/// ```
+/// let mut row = [1.0, 2.0, 3.0, 4.0, 9.0];
+/// let ([x], between, [w]) = oneway::row::split_ends_mut(&mut row, 2);
+/// assert_eq!((&*x, &*between, *w), (&[1.0, 2.0][..], &[3.0, 4.0][..], 9.0));
+/// ```
+#[inline(always)]
+pub fn split_ends_mut<const V: usize, const S: usize>(
+    row: &mut [f64],
+    d: usize,
+) -> ([&mut [f64]; V], &mut [f64], &mut [f64; S]) {
+    let (row, scalars) = row.split_last_chunk_mut().expect("a row holds its scalars");
+    let (vectors, between) = split_head_mut(row, d);
+    (vectors, between, scalars)
+}
+
 /// Vector number `index` of a row.
 #[inline(always)]
 pub fn vector(row: &[f64], index: usize, d: usize) -> &[f64] {
@@ -83,4 +100,10 @@ pub fn descend(out: &mut [f64], a: &[f64], η: f64, b: &[f64]) {
     for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
         *out = a - η * b;
     }
+}
+
+/// `out = a / w`, push-sum's model without its bias.
+#[inline(always)]
+pub fn divide(out: &mut [f64], a: &[f64], w: f64) {
+    out.iter_mut().zip(a).for_each(|(out, a)| *out = a / w);
 }

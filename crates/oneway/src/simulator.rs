@@ -6,8 +6,9 @@
 use crate::Result;
 use crate::engine::{Engine, Setup};
 use crate::matrix::{Matrix, stride};
-use crate::method::{Block, Layout, Local, Mail, Round};
+use crate::method::{Layout, Local, Round};
 use crate::observe::View;
+use crate::passes::{self, Block, Mail};
 
 /// Below so many numbers in the models, handing rows to threads costs more than it brings.
 const PARALLEL_FROM: usize = 1 << 15;
@@ -59,8 +60,8 @@ pub struct Simulator<'a> {
 impl<'a> Simulator<'a> {
     /// Sets up all agents at state 0, with rows handed to the threads of the current rayon pool when they are many.
     pub fn new(setup: Setup<'a>) -> Result<Self> {
-        let layout = setup.checked_layout()?;
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
+        let layout = setup.check()?;
         let threads = rayon::current_num_threads();
         let block = if worth_threads(n, d) && threads > 1 { n.div_ceil(4 * threads) } else { n };
         let [state, pull, push] = [layout.state, layout.pull, layout.push].map(|width| width.len(d));
@@ -102,7 +103,7 @@ impl<'a> Simulator<'a> {
         let buffers = [self.states.rows_mut(), self.pull.rows_mut(), self.push.rows_mut()];
         by_blocks(0, buffers, lengths, &|b, [states, pulls, pushes]| {
             let block = Block { first: b * rows, states, layout, d, problem };
-            method.send_block(at, block, pulls, pushes);
+            passes::send(method, at, block, pulls, pushes);
         });
     }
 
@@ -117,7 +118,7 @@ impl<'a> Simulator<'a> {
         let buffers = [self.states.rows_mut(), self.scratch.rows_mut()];
         by_blocks(0, buffers, lengths, &|b, [states, scratch]| {
             let block = Block { first: b * rows, states, layout, d, problem };
-            method.step_block(at, block, &mail, scratch);
+            passes::step(method, at, block, &mail, scratch);
         });
     }
 

@@ -255,10 +255,24 @@ impl Topology {
             .map_err(|error| self.over_a_period(error))
     }
 
-    /// What row-stochastic methods need: over a period, everyone's model reaches everyone.
+    /// What row-stochastic methods need: over a period, everyone's model reaches everyone; everyone gives itself a weight; and
+    /// π_R does not move with the round, for it is learnt once.
     fn check_pulls_everywhere(&self) -> Result<()> {
         graph::strongly_connected(&self.unrolled()?.pull, self.period.len())
-            .map_err(|error| self.over_a_period(error))
+            .map_err(|error| self.over_a_period(error))?;
+        for pair in &self.period {
+            if let Some(agent) = (0..self.agents()).find(|&i| pair.pull.weight(i, i) == 0.0) {
+                return Err(Error::NoSelfWeight { agent });
+            }
+        }
+        for k in 1..self.period.len() {
+            let (first, now) = (&self.stationary(0)?.pull, &self.stationary(k as u64)?.pull);
+            let moved = |i: &usize| (first[*i] - now[*i]).abs() > 1e-9 * first[*i];
+            if let Some(agent) = (0..self.agents()).find(moved) {
+                return Err(Error::MovingAverage { agent, first: first[agent], round: k, now: now[agent] });
+            }
+        }
+        Ok(())
     }
 
     /// Whether R = C in every round, doubly stochastic; symmetric too, if it must be.

@@ -183,7 +183,8 @@ fn measurements_follow_their_definitions() {
         assert_eq!(measured.conservation_error.is_some(), conserved.is_some(), "{case}");
         assert!(conserved.is_none_or(|by_hand| by_hand < 1e-14), "{case}: {conserved:?}");
 
-        let [pull, push] = method.bytes(&problem, 0);
+        let phases = (0..method.phases()).map(|phase| method.bytes(&problem, phase));
+        let [pull, push] = phases.fold([0, 0], |[a, b], [pull, push]| [a + pull, b + push]);
         let per_round = |k: u64| {
             let pair = topology.at(k);
             let wire = |mixing: &oneway::mixing::Mixing| mixing.iter().filter(|l| l.from != l.to).count();

@@ -10,12 +10,20 @@ use oneway::methods::KINDS;
 use oneway::parameters::Parameter;
 use serde_json::{Value, json};
 
-use crate::args::ListArgs;
+use crate::args::{ListArgs, MethodsArgs};
+use crate::methods_page;
+use crate::results::folder::OutputFolder;
 
 /// `oneway methods`.
-pub(crate) fn methods(args: &ListArgs) -> Result<ExitCode> {
+pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
     let mut out = std::io::stdout().lock();
-    if args.json {
+    if let Some(folder) = &args.page {
+        let folder = OutputFolder::prepare(folder)?;
+        methods_page::write(&folder)?;
+        writeln!(out, "{}", folder.path().join(methods_page::FILE).display())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.list.json {
         let list = KINDS.iter().map(|kind| {
             json!({
                 "name": kind.name,

@@ -7,6 +7,7 @@
 use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
+use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::row::{self, Width};
 use crate::topology::Subgraph;
@@ -35,6 +36,10 @@ impl Method for Csgdm {
 
     fn roles(&self) -> Roles {
         Roles::default()
+    }
+
+    fn own_passes(&self) -> Option<&dyn Passes> {
+        Some(self)
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {

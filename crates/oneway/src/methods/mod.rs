@@ -1,16 +1,32 @@
 //! The methods, and their registry: name → constructor from parameters.
 
 mod ab;
+pub mod combine;
 mod csgdm;
+mod dsgd;
+mod dsmt;
 pub mod estimator;
+mod exact_diffusion;
+mod frost;
+mod global_momentum;
+mod momentum_tracking;
 mod push_diging;
+mod push_pull_hb;
+mod r_fast;
 mod sgp;
 mod tracking;
 
 pub use ab::Ab;
 pub use csgdm::Csgdm;
-pub use push_diging::PushDiging;
-pub use sgp::Sgp;
+pub use dsgd::Dsgd;
+pub use dsmt::{Begun, Dsmt};
+pub use exact_diffusion::ExactDiffusion;
+pub use frost::Frost;
+pub use global_momentum::GlobalMomentum;
+pub use push_diging::{PUSH_DIGING, PushDiging};
+pub use push_pull_hb::PushPullHb;
+pub use r_fast::RFast;
+pub use sgp::{SGP, Sgp};
 pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
 
 use crate::method::{Method, Network};
@@ -85,12 +101,29 @@ pub const KINDS: &[Kind] = &[
     tracking::SMTPP,
     tracking::PUSH_PULL_KIND,
     tracking::STPP,
+    tracking::STORM,
+    push_pull_hb::KIND,
+    r_fast::KIND,
     sgp::KIND,
+    sgp::MOMENTUM,
     push_diging::KIND,
+    push_diging::ADD_OPT,
+    push_diging::PUSH_SAGA,
+    frost::KIND,
     ab::AB,
     ab::ABM,
+    ab::ACCELERATED,
+    ab::AB_SAGA,
     ab::GT,
     tracking::DSGT,
+    dsgd::KIND,
+    dsmt::PLAIN,
+    dsmt::ACCELERATED,
+    exact_diffusion::EXACT_DIFFUSION,
+    exact_diffusion::D2,
+    momentum_tracking::KIND,
+    global_momentum::QG_DSGDM,
+    global_momentum::DECENTLAM,
     csgdm::KIND,
 ];
 
@@ -130,4 +163,10 @@ fn track(y: &mut [f64], pushed: &[f64], g: &mut [f64], g_next: &[f64]) {
         *y = c_y + (g_next - *g);
         *g = *g_next;
     }
+}
+
+/// (x − x⁺)/η, the slope that a step of η took; `unknown` where there was no step.
+#[inline(always)]
+fn slope(x: f64, x_next: f64, η: f64, unknown: f64) -> f64 {
+    if η > 0.0 { (x - x_next) / η } else { unknown }
 }

@@ -7,11 +7,14 @@
 //! - gradients, with one doubly stochastic W for R and C: **DSGT** (Pu & Nedić 2021).
 //! - momentum, M⁺ = (1−λ)M + λG⁺ from M₀ = 0: **SMTPP** (Fan, Liao, Xu, Guo & Dian), Algorithm 1. So X₁ = X₀, and the gradient
 //!   that the paper computes at x₀ before the loop is never used.
+//! - STORM, D⁺ = g(x⁺; ξ⁺) + (1−a)(D − g(x; ξ⁺)) from D₀ = G₀: **STORM tracking**, as in the recursive-momentum trackers of the
+//!   undirected literature. a = 1 is Push-Pull.
 
 use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient, Momentum};
+use crate::methods::estimator::{Estimator, Gradient, Momentum, STORM as STORM_PARAMETER, Storm};
 use crate::methods::{Kind, MOMENTUM, Trust, track};
+use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::row::{self, Width};
 use crate::topology::Subgraph;
@@ -70,6 +73,10 @@ impl<E: Estimator> Method for Tracking<E> {
         self.estimator.check(problem)
     }
 
+    fn own_passes(&self) -> Option<&dyn Passes> {
+        E::passes_of(self)
+    }
+
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
         let ([x, v, m], memory) = row::split_head_mut(state, local.problem().dim());
         local.start(x);
@@ -125,6 +132,19 @@ pub(super) const STPP: Kind = Kind {
     rule: "X⁺ = R(X − ηY); Y⁺ = CY + G⁺ − G on weight-1 trees",
     reference: "You & Pu 2025",
     graphs: &[Subgraph::Trees, Subgraph::LazyTrees],
+    ..PUSH_PULL_KIND
+};
+
+pub(super) const STORM: Kind = Kind {
+    name: "storm-tracking",
+    about: "Push-Pull that tracks STORM's estimates: momentum with two gradients of one sample",
+    rule: "X⁺ = R(X − ηV); D⁺ = g(X⁺; ξ⁺) + (1−a)(D − g(X; ξ⁺)); V⁺ = CV + D⁺ − D",
+    reference: "Cutkosky & Orabona 2019, inside Push-Pull",
+    parameters: &[STORM_PARAMETER],
+    build: |parameters| {
+        Ok(Box::new(Tracking::of(Storm::new("storm-tracking", parameters.real("momentum")?)?)))
+    },
+    with_estimator: None,
     ..PUSH_PULL_KIND
 };
 

@@ -287,7 +287,7 @@ mod tests {
         // SGP with the step 1/h forgets all it had: (1 − ηh)C; the limit is 2/h all the same
         let ring = families::ring(200).unwrap();
         let ring = Topology::of(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap();
-        let limit = crate::theory::stability::limit(&crate::methods::Sgp, &ring).unwrap();
+        let limit = crate::theory::stability::limit(&crate::methods::SGP, &ring).unwrap();
         assert!((limit.effective - 2.0).abs() < 1e-3, "{limit:?}");
     }
 

@@ -8,7 +8,10 @@ use oneway::method::{Method, Network};
 use oneway::methods::{KINDS, Kind};
 use oneway::partition::Partition;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+use oneway::problems::{
+    Batch, FiniteSum, LeastSquares, Logistic, Model, Quadratic, QuadraticShape, Regulariser, Robust,
+    RobustLoss, Softmax, TwoLayer,
+};
 use oneway::sample::{Draws, Purpose};
 use oneway::schedule::Schedule;
 use oneway::simulator::Simulator;
@@ -81,6 +84,25 @@ pub fn dataset(rows: usize) -> Dataset {
 
 pub fn logistic(n: usize, batch: Batch) -> Logistic {
     Logistic::new(&dataset(5 * n), Partition::Even, n, 0.01, batch, 1).unwrap()
+}
+
+/// Every model of a finite sum, on rows with as many features as [`dataset`]'s and four classes.
+pub fn finite_sums(n: usize, batch: Batch) -> Vec<(&'static str, Box<dyn Problem>)> {
+    let mut data = dataset(7 * n);
+    data.labels = (0..7 * n).map(|r| (r * r % 7) as f64).collect(); // 0, 1, 2 and 4
+    let robust = |loss| finite_sum(Robust::new(6, loss, 0.7).unwrap(), &data, n, batch);
+    vec![
+        ("softmax", finite_sum(Softmax::new(&data).unwrap(), &data, n, batch)),
+        ("two-layer", finite_sum(TwoLayer::new(&data, 5, 1).unwrap(), &data, n, batch)),
+        ("least-squares", finite_sum(LeastSquares::new(6), &data, n, batch)),
+        ("welsch", robust(RobustLoss::Welsch)),
+        ("cauchy", robust(RobustLoss::Cauchy)),
+    ]
+}
+
+fn finite_sum(model: impl Model + 'static, data: &Dataset, n: usize, batch: Batch) -> Box<dyn Problem> {
+    let problem = FiniteSum::new(model, data, Partition::Shuffled, n, Regulariser::NonConvex(0.01), batch, 1);
+    Box::new(problem.unwrap().with_test(data.clone()).unwrap())
 }
 
 pub fn simulate<'a>(

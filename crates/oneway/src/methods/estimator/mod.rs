@@ -3,16 +3,25 @@
 //! A method that tracks does not mind what it tracks. With plain gradients Push-Pull is Push-Pull, with momentum it is SMTPP,
 //! with SAGA's table it has no noise floor. So an estimator is a part that methods are built with, not a method.
 
+mod gradient;
 mod heavy_ball;
 mod momentum;
+mod saga;
+mod storm;
 
+pub use gradient::{Gradient, MeanGradient};
 pub use heavy_ball::HeavyBall;
 pub use momentum::Momentum;
+pub use saga::Saga;
+pub use storm::Storm;
+
+pub(super) use storm::STORM;
 
 use std::fmt::Debug;
 
-use crate::method::Local;
+use crate::method::{Local, Method};
 use crate::parameters::{Parameter, Parameters};
+use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::{Error, Result};
 
@@ -26,6 +35,14 @@ pub trait Estimator: Send + Sync + Debug {
     /// Whether m is more than the newest gradient, so that its distance from ∇f_i(x_i) says something of its own.
     fn averages(&self) -> bool {
         true
+    }
+
+    /// The passes of a method around this estimator, compiled for the two: `Some(method)` where many runs are made of them.
+    fn passes_of<M: Method>(_method: &M) -> Option<&dyn Passes>
+    where
+        Self: Sized,
+    {
+        None
     }
 
     /// Whether it can work on this problem; the error says what is missing.
@@ -45,32 +62,6 @@ pub trait Estimator: Send + Sync + Debug {
         memory: &mut [f64],
         local: &'l mut Local<'_>,
     ) -> &'l [f64];
-}
-
-/// The newest stochastic gradient itself: m⁺ = ∇F_i(x⁺; ξ⁺).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Gradient;
-
-impl Estimator for Gradient {
-    fn averages(&self) -> bool {
-        false
-    }
-
-    fn first(&self, x: &[f64], m: &mut [f64], _memory: &mut [f64], local: &mut Local<'_>) {
-        m.copy_from_slice(local.gradient(x));
-    }
-
-    #[inline(always)]
-    fn next<'l>(
-        &self,
-        _x: &[f64],
-        x_next: &[f64],
-        _m: &[f64],
-        _memory: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64] {
-        local.gradient(x_next)
-    }
 }
 
 /// One that was chosen at run time.
@@ -119,17 +110,8 @@ pub struct EstimatorKind {
 }
 
 /// Every estimator there is.
-pub const ESTIMATORS: &[EstimatorKind] = &[
-    EstimatorKind {
-        name: "gradient",
-        about: "the newest stochastic gradient",
-        rule: "m⁺ = ∇F_i(x⁺; ξ⁺)",
-        parameters: &[],
-        build: |_| Ok(Box::new(Gradient)),
-    },
-    momentum::KIND,
-    heavy_ball::KIND,
-];
+pub const ESTIMATORS: &[EstimatorKind] =
+    &[gradient::KIND, momentum::KIND, heavy_ball::KIND, storm::KIND, saga::KIND];
 
 /// The estimator called `name`; the error suggests the nearest name.
 pub fn estimator(name: &str) -> Result<&'static EstimatorKind> {

@@ -1,0 +1,110 @@
+//! Several exchanges a round: what arrived is sent on, so that the method is handed R^K·pull and C^K·push.
+
+use super::{split_rows, with_rows_behind};
+use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::problem::Problem;
+use crate::{Error, Result};
+
+/// Any method with K exchanges in place of one; K = 1 is the method itself, bit for bit.
+///
+/// The state is the inner method's, and for K > 1 the two rows that are on their way.
+#[derive(Debug)]
+pub struct MultiGossip {
+    inner: Box<dyn Method>,
+    exchanges: u32,
+}
+
+impl MultiGossip {
+    /// K ≥ 1 exchanges in place of each of the method's; `owner` is who is named in errors.
+    pub fn new(owner: &str, inner: Box<dyn Method>, exchanges: usize) -> Result<Self> {
+        let refuse = |expected: &str| Err(Error::parameter(owner, "gossip", exchanges, expected));
+        match u32::try_from(exchanges) {
+            Ok(exchanges @ 1..=MOST) if inner.network() != Network::Central || exchanges == 1 => {
+                Ok(Self { inner, exchanges })
+            }
+            Ok(1..=MOST) => refuse("a centralised method has heard everyone after one exchange"),
+            _ => refuse("there are 1 to 1000 exchanges a round"),
+        }
+    }
+
+    /// The inner method's phase, and the exchange within it.
+    fn phase(&self, at: Round) -> (Round, u32) {
+        (Round { phase: at.phase / self.exchanges, ..at }, at.phase % self.exchanges)
+    }
+}
+
+/// Exchanges a round, at most.
+const MOST: u32 = 1000;
+
+impl Method for MultiGossip {
+    fn layout(&self, problem: &dyn Problem) -> Layout {
+        let inner = self.inner.layout(problem);
+        match self.exchanges {
+            1 => inner,
+            _ => Layout { state: with_rows_behind(inner, problem.dim()), ..inner },
+        }
+    }
+
+    fn network(&self) -> Network {
+        self.inner.network()
+    }
+
+    fn roles(&self) -> Roles {
+        self.inner.roles()
+    }
+
+    fn check(&self, problem: &dyn Problem) -> Result<()> {
+        self.inner.check(problem)
+    }
+
+    fn phases(&self) -> u32 {
+        self.exchanges * self.inner.phases()
+    }
+
+    fn keeps_copies(&self) -> bool {
+        self.inner.keeps_copies()
+    }
+
+    fn bytes(&self, problem: &dyn Problem, phase: u32) -> [usize; 2] {
+        self.inner.bytes(problem, phase / self.exchanges)
+    }
+
+    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
+        let inner = self.inner.layout(local.problem()).state.len(local.problem().dim());
+        let (inner, rows) = state.split_at_mut(inner);
+        self.inner.init(inner, local);
+        rows.fill(0.0);
+    }
+
+    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
+        let (at, exchange) = self.phase(at);
+        if self.exchanges == 1 {
+            return self.inner.send(at, state, pull, push);
+        }
+        let (inner, [pulled, pushed]) = split_rows(state, [pull.len(), push.len()]);
+        match exchange {
+            0 => self.inner.send(at, inner, pull, push),
+            _ => {
+                pull.copy_from_slice(pulled); // R^j·pull
+                push.copy_from_slice(pushed); // C^j·push
+            }
+        }
+    }
+
+    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
+        let (at, exchange) = self.phase(at);
+        if self.exchanges == 1 {
+            return self.inner.step(at, state, pulled, pushed, local);
+        }
+        let (inner, [to_pull, to_push]) = split_rows(state, [pulled.len(), pushed.len()]);
+        if exchange + 1 == self.exchanges {
+            return self.inner.step(at, inner, pulled, pushed, local);
+        }
+        to_pull.copy_from_slice(pulled);
+        to_push.copy_from_slice(pushed);
+    }
+
+    fn estimate<'s>(&self, state: &'s [f64], d: usize) -> &'s [f64] {
+        self.inner.estimate(state, d)
+    }
+}
