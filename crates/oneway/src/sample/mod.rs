@@ -29,6 +29,12 @@ pub enum Purpose {
     Noise = 5,
     /// What a lossy code rounds by or picks, by agent, round and message.
     Codec = 6,
+    /// Times of an agent's steps, by agent and by its own count of steps.
+    Clock = 10,
+    /// Journeys on the pull graph, by sender, message and (as phase) receiver.
+    PullJourney = 11,
+    /// Journeys on the push graph.
+    PushJourney = 12,
 }
 
 /// A stream of draws at one (seed, purpose, agent, round).
