@@ -12,10 +12,10 @@ use oneway::mixing::Mixing;
 use oneway::parameters::Parameters;
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
-use oneway::simulator::Simulator;
 use oneway::topology::Topology;
 
 use super::Experiment;
+use super::clock::Timing;
 use super::links::Links;
 use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, ShapeSpec, Spec, StepSpec, TopologySpec};
@@ -47,6 +47,8 @@ pub(crate) struct Entry {
     pub(crate) schedule: Schedule,
     /// c_π that an effective step was divided by.
     pub(crate) divided_by: f64,
+    /// Whether rounds take time, and whether anyone waits.
+    pub(crate) timing: Timing,
 }
 
 /// One run.
@@ -89,7 +91,7 @@ fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
     let methods = spec
         .methods
         .iter()
-        .map(|method| Built::new(method, run).with_context(|| format!("method \"{}\"", method.name)));
+        .map(|method| Built::new(method, spec).with_context(|| format!("method \"{}\"", method.name)));
     let methods = methods.collect::<Result<Vec<_>>>()?;
     let mut entries = vec![];
     for topology in &spec.topologies {
@@ -122,7 +124,7 @@ impl Entry {
                 possible.join(", ")
             );
         }
-        let Built { method, parameters, schedule } = built;
+        let Built { method, parameters, schedule, timing } = built;
         let topology = match method.network() {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
             _ => links.topology(topology_spec, graph)?,
@@ -137,6 +139,14 @@ impl Entry {
             Scaling::Raw => 1.0,
         };
         let schedule = schedule.divided_by(divided_by)?;
+        let setup = Setup {
+            method: &**method,
+            problem: &*problem.problem,
+            topology: &topology,
+            schedule,
+            seed: run.seed,
+        };
+        timing.check(&setup)?;
         Ok(Self {
             topology_name: topology_spec.name.clone(),
             method_name: spec.name.clone(),
@@ -149,23 +159,25 @@ impl Entry {
             method: Arc::clone(method),
             schedule,
             divided_by,
+            timing: *timing,
         })
     }
 
     /// What runs a cell of it.
     pub(crate) fn engine<'a>(&self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
-        Ok(Box::new(Simulator::new(setup)?))
+        self.timing.engine(setup)
     }
 
     /// Its repetitions.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let [pull, push] = self.mixing_sha256();
         let what = format!(
-            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{} rounds, every {}",
+            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}",
             env!("ONEWAY_CODE"),
             self.problem.sha256,
             self.method,
             self.schedule,
+            self.timing,
             self.run.iterations,
             self.run.record_every,
         );
@@ -218,10 +230,12 @@ struct Built {
     method: Arc<dyn Method>,
     parameters: Parameters,
     schedule: Schedule,
+    timing: Timing,
 }
 
 impl Built {
-    fn new(spec: &MethodSpec, run: RunSpec) -> Result<Self> {
+    fn new(spec: &MethodSpec, experiment: &Spec) -> Result<Self> {
+        let run = experiment.run;
         let mut given = spec.parameters.clone();
         if spec.corollary_momentum {
             let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
@@ -229,7 +243,8 @@ impl Built {
         }
         let parameters = Parameters::new(spec.kind.name, spec.kind.parameters, given)?;
         let method = (spec.kind.build)(&parameters)?.into();
-        Ok(Self { method, parameters, schedule: build_schedule(spec.step, run)? })
+        let timing = Timing::new(experiment.clock, spec.asynchronous)?;
+        Ok(Self { method, parameters, schedule: build_schedule(spec.step, run)?, timing })
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use oneway::asynchronous::Clock;
 use oneway::graph::MAX_AGENTS;
 use oneway::graph::families::{self, Family};
 use oneway::methods::{self, Kind};
@@ -10,6 +11,7 @@ use oneway::parameters::Parameters;
 use oneway::topology::{Subgraph, Weights};
 use toml::{Table, Value};
 
+use super::clock::{self, Timing};
 use super::fields::{Fields, real};
 use super::problem::ProblemSpec;
 
@@ -20,6 +22,8 @@ pub(crate) struct Spec {
     pub(crate) run: RunSpec,
     pub(crate) topologies: Vec<TopologySpec>,
     pub(crate) methods: Vec<MethodSpec>,
+    /// `[clock]`, if there is one.
+    pub(crate) clock: Option<Clock>,
 }
 
 /// `[run]`.
@@ -60,6 +64,8 @@ pub(crate) struct MethodSpec {
     pub(crate) kind: &'static Kind,
     pub(crate) graph: Option<Subgraph>,
     pub(crate) step: StepSpec,
+    /// Whether nobody waits for anyone.
+    pub(crate) asynchronous: bool,
     /// λ = (n/T)^¼ by the corollary, in place of a number.
     pub(crate) corollary_momentum: bool,
     pub(crate) parameters: Vec<(String, f64)>,
@@ -104,6 +110,7 @@ impl Spec {
         let topologies =
             topologies.map(|t| TopologySpec::read(t, folder, run.seed)).collect::<Result<Vec<_>>>()?;
         let methods = top.tables("method")?.into_iter().map(MethodSpec::read).collect::<Result<Vec<_>>>()?;
+        let clock = clock::read(&mut top)?;
         top.finish()?;
 
         for (what, names) in [
@@ -117,7 +124,7 @@ impl Spec {
                 bail!("{what} {}: the name \"{name}\" is taken already; give each its own `name`", i + 1);
             }
         }
-        Ok(Self { problem, run, topologies, methods })
+        Ok(Self { problem, run, topologies, methods, clock })
     }
 }
 
@@ -199,11 +206,12 @@ impl MethodSpec {
             methods::kind(&fields.required("kind", kind)?).with_context(|| fields.path().to_owned())?;
         let graph = fields.choice("graph", &Subgraph::NAMED)?;
         let step = StepSpec::read(&mut fields)?;
+        let asynchronous = Timing::is_asynchronous(&mut fields)?;
         let has_momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum");
         let corollary_momentum = has_momentum && fields.word_for_number("momentum", "corollary")?;
         let parameters = fields.parameters(kind.parameters)?;
         fields.finish()?;
-        Ok(Self { name, kind, graph, step, corollary_momentum, parameters })
+        Ok(Self { name, kind, graph, step, asynchronous, corollary_momentum, parameters })
     }
 }
 
