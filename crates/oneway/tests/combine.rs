@@ -1,17 +1,21 @@
 //! Several exchanges a round, local updates, and recipes that put all of it together.
 #![allow(clippy::unwrap_used)]
 
+mod combined;
 mod common;
 
-use common::{advance, build, distance, estimates, logistic, methods, quadratic, simulate, topology};
+use combined::bare;
+use common::{
+    advance, build, distance, estimates, logistic, methods, quadratic, raw_step as step, simulate, topology,
+};
 use oneway::Result;
 use oneway::codec::codec;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Method, Network};
-use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe, coded};
+use oneway::method::Method;
+use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe};
 use oneway::methods::estimator::{ESTIMATORS, estimator};
-use oneway::methods::{KINDS, Kind, PUSH_PULL, kind};
+use oneway::methods::{KINDS, PUSH_PULL, kind};
 use oneway::metrics::measure;
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::parameters::Parameters;
@@ -24,15 +28,6 @@ use oneway::theory::stability::{limit, rate};
 use oneway::topology::{Subgraph, Topology, Weights};
 
 const ROUNDS: usize = 30;
-
-/// Methods that can be combined: those that send something, and are not compressed already.
-fn bare() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter().filter(|kind| kind.network != Network::Central && coded(kind.name).is_none())
-}
-
-fn step(kind: &Kind, topology: &Topology, effective: f64) -> f64 {
-    effective / topology.step_divisor(kind.network).unwrap()
-}
 
 /// Once is once: with K = 1 or Q = 1 every method keeps its bits.
 #[test]
