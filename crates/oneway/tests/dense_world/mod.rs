@@ -166,8 +166,9 @@ impl Tables {
 
     /// The means of the tables.
     pub fn means(&self) -> Matrix {
-        let mean =
-            |table: &Matrix| (0..D).map(|c| table.iter().map(|g| g[c]).sum::<f64>() / table.len() as f64);
+        let mean = |table: &Matrix| {
+            (0..D).map(move |c| table.iter().map(|g| g[c]).sum::<f64>() / table.len() as f64)
+        };
         self.0.iter().map(|table| mean(table).collect()).collect()
     }
 
