@@ -1,17 +1,21 @@
 //! Several exchanges a round, local updates, and recipes that put all of it together.
 #![allow(clippy::unwrap_used)]
 
+mod combined;
 mod common;
 
-use common::{advance, build, distance, estimates, logistic, methods, quadratic, simulate, topology};
+use combined::bare;
+use common::{
+    advance, build, distance, estimates, logistic, methods, quadratic, raw_step as step, simulate, topology,
+};
 use oneway::Result;
 use oneway::codec::codec;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Method, Network};
-use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe, coded};
+use oneway::method::Method;
+use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe};
 use oneway::methods::estimator::{ESTIMATORS, estimator};
-use oneway::methods::{KINDS, Kind, PUSH_PULL, kind};
+use oneway::methods::{KINDS, PUSH_PULL, kind};
 use oneway::metrics::measure;
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::parameters::Parameters;
@@ -24,15 +28,6 @@ use oneway::theory::stability::{limit, rate};
 use oneway::topology::{Subgraph, Topology, Weights};
 
 const ROUNDS: usize = 30;
-
-/// Methods that can be combined: those that send something, and are not compressed already.
-fn bare() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter().filter(|kind| kind.network != Network::Central && coded(kind.name).is_none())
-}
-
-fn step(kind: &Kind, topology: &Topology, effective: f64) -> f64 {
-    effective / topology.step_divisor(kind.network).unwrap()
-}
 
 /// Once is once: with K = 1 or Q = 1 every method keeps its bits.
 #[test]
@@ -92,7 +87,8 @@ fn several_exchanges_are_one_with_powers_of_the_weights() {
                 let far = distance(&estimates(&found), &estimates(&expected));
                 assert!(far < 1e-11, "{} with {exchanges}: off by {far:e}", kind.name);
             }
-            let [plain, more] = [expected.view(), found.view()].map(|view| measure(&view).unwrap().bytes_sent);
+            let [plain, more] =
+                [expected.view(), found.view()].map(|view| measure(&view).unwrap().bytes_sent);
             let [once_bytes, _] = method.bytes(&problem, 0);
             assert!(plain.is_some() && more.is_some() && once_bytes + method.bytes(&problem, 0)[1] > 0);
         }
@@ -291,7 +287,8 @@ fn recipes_build_what_the_registry_builds() {
     }
     let sign = format!("{:?}", with_codec("beer", "sign").build().unwrap());
     assert!(sign.contains("Sign") && !sign.contains("TopK"), "{sign}");
-    let both = Recipe { compression: with_codec("c-gt", "sign").compression, ..with_estimator("c-gt", "storm") };
+    let both =
+        Recipe { compression: with_codec("c-gt", "sign").compression, ..with_estimator("c-gt", "storm") };
     let both = format!("{:?}", both.build().unwrap());
     assert!(both.contains("Storm") && both.contains("Sign"), "{both}");
 }
