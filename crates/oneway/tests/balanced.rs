@@ -122,7 +122,7 @@ fn dsgd_is_sgp_where_weights_are_doubly_stochastic() {
 /// DecentLaM, X⁺ = W(X − ηG) + β(X − X⁻); exact diffusion and D², X⁺ = W̃(2X − X⁻ − η(G − G⁻)); DSMT with λ = 1.
 #[test]
 fn rules_with_two_states_in_them() {
-    const η: f64 = 0.05;
+    let η = 0.05;
     let (topology, problem) = (balanced(&[families::flower(9, 3).unwrap()]), logistic(9, Batch::Sampled(1)));
     let by_hand = ByHand { problem: &problem, topology: &topology };
     let ends = |method: &dyn Method, next: &dyn Fn(u64, &[f64], &[f64]) -> Vec<f64>| {
@@ -188,7 +188,7 @@ fn on_the_complete_graph_they_are_centralised() {
 /// One agent alone, where it is not SGD or momentum as the others have it.
 #[test]
 fn one_agent_alone() {
-    const η: f64 = 0.1;
+    let η = 0.1;
     let (problem, topology) = (quadratic(1, 0.0), Topology::complete(1).unwrap());
     let d = problem.dim();
     let ends = |name: &str, next: &mut dyn FnMut(i32, usize, &mut f64, f64)| {

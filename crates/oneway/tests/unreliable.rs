@@ -258,7 +258,7 @@ fn two_agents_by_hand() {
     let [v0, v1] = [state(&engine, 0, 1), g1];
     let x = 0.5 * (x - 0.1 * v0) + 0.5 * (x0 - 0.1 * v1);
     engine.round();
-    [0, 1].map(|i| near(state(&engine, i, 0), x));
+    (0..2).for_each(|i| near(state(&engine, i, 0), x));
     let moved = |engine: &Unreliable<'_>, i: usize, old: f64| state(engine, i, 2) - old;
     near(state(&engine, 0, 1), 0.5 * v0 + 0.5 * v1 + moved(&engine, 0, g));
     near(state(&engine, 1, 1), 0.5 * v0 + 0.5 * g0 + 0.5 * v1 + moved(&engine, 1, g1)); // what waited has come

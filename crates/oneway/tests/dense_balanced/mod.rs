@@ -81,16 +81,16 @@ impl<'a> Dense<'a> {
         match self.name {
             "dsgd" => self.x = times(w, &sum([(1.0, &self.x), (-η, &self.g)])),
             "dsmt" | "dsmt-lca" => {
-                let (η_w, half) = (if self.name == "dsmt" { 0.0 } else { η_w }, lazy(w));
+                let (pace, half) = (if self.name == "dsmt" { 0.0 } else { η_w }, lazy(w));
                 // the authors' pairs (x, x₋) and (y, y₋)
                 let s = sum([(1.0, &self.x), (-η, &self.v)]);
                 let s_last = sum([(1.0, &self.x_last), (-η, &self.v)]);
-                self.x = sum([(1.0 + η_w, &times(&half, &s)), (-η_w, &s_last)]);
+                self.x = sum([(1.0 + pace, &times(&half, &s)), (-pace, &s_last)]);
                 self.x_last = s;
                 let z = sum([(1.0 - λ, &self.u), (λ, &gradient(&self.x))]);
                 let s = sum([(1.0, &self.v), (1.0, &z), (-1.0, &self.u)]);
                 let s_last = sum([(1.0, &self.v_last), (1.0, &z), (-1.0, &self.u)]);
-                self.v = sum([(1.0 + η_w, &times(&half, &s)), (-η_w, &s_last)]);
+                self.v = sum([(1.0 + pace, &times(&half, &s)), (-pace, &s_last)]);
                 self.v_last = s;
                 self.u = z;
             }

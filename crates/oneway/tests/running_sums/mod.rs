@@ -15,7 +15,7 @@ struct Message {
     carries: Vec<f64>,
 }
 
-pub struct ByTheBook<'a> {
+pub(crate) struct ByTheBook<'a> {
     setup: Setup<'a>,
     faults: &'a Faults,
     k: u64,
@@ -33,7 +33,7 @@ pub struct ByTheBook<'a> {
 }
 
 impl<'a> ByTheBook<'a> {
-    pub fn new(setup: Setup<'a>, faults: &'a Faults) -> Self {
+    pub(crate) fn new(setup: Setup<'a>, faults: &'a Faults) -> Self {
         let Setup { method, problem, topology, schedule, seed } = setup;
         let d = problem.dim();
         let states = (0..problem.agents()).map(|agent| {
@@ -66,7 +66,7 @@ impl<'a> ByTheBook<'a> {
         }
     }
 
-    pub fn round(&mut self) {
+    pub(crate) fn round(&mut self) {
         let Setup { method, problem, topology, schedule, seed } = self.setup;
         let (k, n, d) = (self.k, problem.agents(), problem.dim());
         let (layout, pair) = (method.layout(problem), topology.at(k));
