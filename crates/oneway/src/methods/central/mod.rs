@@ -19,7 +19,7 @@ use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::estimator::{self, Estimator, Gradient, Storm};
 use crate::methods::{Kind, Trust};
-use crate::passes::Passes;
+use crate::passes::{self, Passes};
 use crate::problem::Problem;
 use crate::row::Width;
 use crate::topology::Subgraph;
@@ -87,7 +87,7 @@ impl<D: Descent, E: Estimator> Central<D, E> {
     }
 }
 
-impl<D: Descent, E: Estimator> Method for Central<D, E> {
+impl<D: Descent + 'static, E: Estimator> Method for Central<D, E> {
     fn layout(&self, problem: &dyn Problem) -> Layout {
         let own = 2 + D::MEMORY + usize::from(self.looks_back);
         let state = Width::vectors(own + self.estimator.memory(problem));
@@ -107,7 +107,7 @@ impl<D: Descent, E: Estimator> Method for Central<D, E> {
     }
 
     fn own_passes(&self) -> Option<&dyn Passes> {
-        Some(self)
+        passes::compiled(self)
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
