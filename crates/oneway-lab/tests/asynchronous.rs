@@ -153,6 +153,21 @@ fn logs_that_are_damaged_or_not_ours_are_refused() {
 }
 
 #[test]
+fn theory_of_rounds_does_not_speak_of_asynchronous_methods() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", timed());
+    let before = lab.listing();
+    let output = lab.oneway(&["certify", "experiment.toml"]);
+    assert_refused(&lab, &before, &output, &["experiment.toml: method \"alone\" is asynchronous"]);
+    let unaudited = changed(&timed(), "kind = \"push-pull\"", "kind = \"smtpp\"");
+    lab.write("experiment.toml", unaudited);
+    let output = lab.oneway(&["audit", "experiment.toml"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = format!("{}{}", stdout(&output), stderr(&output));
+    assert!(said.contains("runs asynchronously"), "{said}");
+}
+
+#[test]
 fn bad_clocks_are_refused_by_name() {
     let lab = Lab::new();
     lab.write("experiment.toml", "");

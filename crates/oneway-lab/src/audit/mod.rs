@@ -81,6 +81,9 @@ impl Candidates<'_> {
 
 impl<'a> Candidate<'a> {
     fn of(entry: &'a Entry) -> Result<Self, String> {
+        if entry.timing.is_asynchronous() {
+            return Err("runs asynchronously: the theory is that of rounds".to_owned());
+        }
         let momentum = match entry.recipe.kind.name {
             "smtpp" if !entry.recipe.is_plain() => {
                 return Err(

@@ -34,7 +34,7 @@ pub(crate) enum Timing {
 
 impl Timing {
     /// Reads `asynchronous` of a method.
-    pub(crate) fn is_asynchronous(fields: &mut Fields) -> Result<bool> {
+    pub(crate) fn read(fields: &mut Fields) -> Result<bool> {
         match fields.value("asynchronous") {
             None => Ok(false),
             Some(Value::Boolean(asynchronous)) => Ok(asynchronous),
@@ -52,6 +52,11 @@ impl Timing {
                 bail!("`asynchronous` = true needs a [clock] that says how long steps and messages take")
             }
         }
+    }
+
+    /// Whether nobody waits.
+    pub(crate) fn is_asynchronous(self) -> bool {
+        matches!(self, Timing::Asynchronous(_))
     }
 
     /// Its name in `summary.json`.

@@ -223,7 +223,7 @@ impl MethodSpec {
             methods::kind(&fields.required("kind", kind)?).with_context(|| fields.path().to_owned())?;
         let graph = fields.choice("graph", &Subgraph::NAMED)?;
         let step = StepSpec::read(&mut fields)?;
-        let asynchronous = Timing::is_asynchronous(&mut fields)?;
+        let asynchronous = Timing::read(&mut fields)?;
         let has_momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum");
         let corollary_momentum = has_momentum && fields.word_for_number("momentum", "corollary")?;
         let parameters = fields.parameters(kind.parameters)?;
