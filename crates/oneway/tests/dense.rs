@@ -98,8 +98,8 @@ fn dense(kind: &Kind, pairs: &[(Matrix, Matrix)], η: f64, world: &World<'_>) ->
             }
             "ab" | "abm" | "gt" | "accelerated-ab" | "ab-saga" => {
                 let (β, γ) = match kind.name {
-                    "abm" => (0.5, 0.0),
-                    "accelerated-ab" => (0.3, 0.3),
+                    "abm" => (0.2, 0.0),
+                    "accelerated-ab" => (0.1, 0.1),
                     _ => (0.0, 0.0),
                 };
                 let moved = combine(&x, -1.0, &x_before);

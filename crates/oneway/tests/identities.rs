@@ -275,10 +275,9 @@ fn one_agent_alone_does_sgd() {
         let (λ, β, γ) = match kind.name {
             "smtpp" | "local-smtpp" | "compressed-smtpp" | "motef" | "lmt" | "csgdm" | "push-pull-hb"
             | "dsmt" | "dsmt-lca" => (0.1, 0.0, 0.0),
-            "abm" | "sgp-momentum" | "pd-sgdm" | "hb-sector" | "momentum-tracking" | "decentlam" => {
-                (1.0, 0.5, 0.0)
-            }
-            "accelerated-ab" => (1.0, 0.3, 0.3),
+            "abm" => (1.0, 0.2, 0.0),
+            "sgp-momentum" | "pd-sgdm" | "hb-sector" | "momentum-tracking" | "decentlam" => (1.0, 0.5, 0.0),
+            "accelerated-ab" => (1.0, 0.1, 0.1),
             _ => (1.0, 0.0, 0.0),
         };
         let (mut x, mut m, mut g) = (vec![0.0; d], vec![0.0; d], vec![0.0; d]);
