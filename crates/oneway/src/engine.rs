@@ -80,6 +80,8 @@ impl<'a> Setup<'a> {
             layout: method.layout(problem),
             d: problem.dim(),
             in_flight: &[],
+            bytes_sent: None,
+            time: None,
         }
     }
 }

@@ -102,6 +102,10 @@ round and never agree; give at least one of these agents a self-weight"
     #[error("centralised methods need everyone to hear everyone with one weight: Topology::complete")]
     NotCentral,
 
+    /// A method that cannot do without a message, on a network that loses some.
+    #[error("the method cannot run where messages are lost or late, or agents leave: {0}")]
+    NeedsEveryMessage(&'static str),
+
     /// A method for one doubly stochastic matrix on a network that has none.
     #[error(
         "the method needs one doubly stochastic matrix for both graphs, and {0}: give `weights = \"metropolis\"` on a symmetric graph, or a graph whose in- and out-degrees are all equal"
@@ -214,6 +218,14 @@ round and never agree; give at least one of these agents a self-weight"
     /// An inequality of the theory that does not hold for the numbers given.
     #[error("not certified: {0}")]
     Uncertified(String),
+
+    /// A method or a network that cannot run without rounds in step.
+    #[error("cannot run asynchronously: {0}")]
+    NotAsynchronous(String),
+
+    /// A log of arrivals that is damaged, or belongs to another run.
+    #[error("log of arrivals: {0}")]
+    Log(String),
 
     /// More agents than rows of data.
     #[error("{agents} agents cannot share {rows} rows of data: give at most {rows} agents")]

@@ -37,6 +37,8 @@ pub struct Measurement {
     pub test_accuracy: Option<f64>,
     /// Bytes sent over all links so far: eight a number, or what the codec makes of it.
     pub bytes_sent: Option<u64>,
+    /// Virtual time, in steps of a nominal agent, where there is a clock.
+    pub time: Option<f64>,
 }
 
 /// Measures one state. Costs about one pass over all data, two for methods with momentum.
@@ -76,6 +78,7 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measur
             conservation_error: conservation_error(view)?,
             test_accuracy: accuracies.as_ref().map(|accuracies| accuracies[at]),
             bytes_sent: bytes_sent(view),
+            time: view.time,
         });
     }
     Ok(measured)
@@ -183,6 +186,9 @@ fn conservation_error(view: &View<'_>) -> Result<Option<f64>> {
 fn bytes_sent(view: &View<'_>) -> Option<u64> {
     if view.method.network() == Network::Central {
         return None;
+    }
+    if view.bytes_sent.is_some() {
+        return view.bytes_sent;
     }
     let phases = (0..view.method.phases()).map(|phase| view.method.bytes(view.problem, phase));
     let [pull, push] = phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]);

@@ -11,16 +11,27 @@ use crate::engine::Setup;
 use crate::metrics::{Measurement, measure_many, measure_on};
 use crate::observe::View;
 
-/// States that wait to be measured together: their rounds, their rows, and what was on its way.
+/// States that wait to be measured together.
 #[derive(Debug, Default)]
-struct Batch(Vec<(u64, Vec<f64>, Vec<f64>)>);
+struct Batch(Vec<State>);
+
+/// A copy of what a view shows.
+#[derive(Debug)]
+struct State {
+    k: u64,
+    states: Vec<f64>,
+    in_flight: Vec<f64>,
+    bytes_sent: Option<u64>,
+    time: Option<f64>,
+}
 
 impl Batch {
     /// Takes a copy of a state; whether the batch is full now.
     fn push(&mut self, view: &View<'_>) -> bool {
         /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
         const MOST: usize = 1 << 17;
-        self.0.push((view.k, view.states.to_vec(), view.in_flight.to_vec()));
+        let &View { k, states, in_flight, bytes_sent, time, .. } = view;
+        self.0.push(State { k, states: states.to_vec(), in_flight: in_flight.to_vec(), bytes_sent, time });
         self.0.len() >= 8 || self.0.len() * view.states.len() > MOST
     }
 
@@ -31,9 +42,15 @@ impl Batch {
         measure: impl FnOnce(&[View<'_>]) -> Result<Vec<Measurement>>,
     ) -> Result<Vec<Measurement>> {
         let batch = std::mem::take(&mut self.0);
-        let views: Vec<View<'_>> =
-            batch.iter().map(|(k, states, in_flight)| View { k: *k, states, in_flight, ..*view }).collect();
-        measure(&views)
+        let views = batch.iter().map(|State { k, states, in_flight, bytes_sent, time }| View {
+            k: *k,
+            states,
+            in_flight,
+            bytes_sent: *bytes_sent,
+            time: *time,
+            ..*view
+        });
+        measure(&views.collect::<Vec<_>>())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::graph::{self, Digraph, Tree, weights};
 use crate::method::Network;
 use crate::mixing::{Link, Mixing, Stochastic};
-use crate::theory::perron;
+use crate::theory::{period, perron};
 use crate::{Error, Result};
 
 /// Which links of a digraph a method uses.
@@ -179,14 +179,8 @@ impl Topology {
         let all = match self.stationary.get() {
             Some(all) => all,
             None => {
-                let (p, n) = (self.period.len(), self.agents());
-                let unrolled = self.unrolled()?;
-                let (left, right) = (perron::left(&unrolled.pull)?, perron::right(&unrolled.push)?);
-                let at = |all: &[f64], k: usize| -> Vec<f64> {
-                    all[k * n..(k + 1) * n].iter().map(|weight| weight * p as f64).collect()
-                };
-                let computed = (0..p).map(|k| {
-                    let (pull, push) = (at(&left, k), at(&right, k));
+                let of_rounds = self.stationary_vectors()?;
+                let computed = of_rounds.into_iter().map(|(pull, push)| {
                     let c_pi = perron::c_pi(&pull, &push);
                     Stationary { pull, push, c_pi }
                 });
@@ -195,6 +189,20 @@ impl Topology {
             }
         };
         Ok(&all[(k % all.len() as u64) as usize])
+    }
+
+    /// π_R and π_C of every round of the period.
+    fn stationary_vectors(&self) -> Result<Vec<(Vec<f64>, Vec<f64>)>> {
+        let (p, n) = (self.period.len(), self.agents());
+        if period::suits(&self.period, n) {
+            return Ok(period::left(&self.period)?.into_iter().zip(period::right(&self.period)?).collect());
+        }
+        let unrolled = self.unrolled()?;
+        let (left, right) = (perron::left(&unrolled.pull)?, perron::right(&unrolled.push)?);
+        let at = |all: &[f64], k: usize| -> Vec<f64> {
+            all[k * n..(k + 1) * n].iter().map(|weight| weight * p as f64).collect()
+        };
+        Ok((0..p).map(|k| (at(&left, k), at(&right, k))).collect())
     }
 
     /// c_π, averaged over the period: the factor between a raw step and the step that the average takes.

@@ -84,7 +84,7 @@ fn digits_of_other_hands_are_recognised() {
     for method in ["smtpp", "push-pull"] {
         let accuracy = trained(Softmax::new(&data).unwrap(), method, 16_000);
         assert!(accuracy > 0.9, "softmax, {method}: {accuracy}");
-        let accuracy = trained(TwoLayer::new(&data, 16, 1).unwrap(), method, 4000);
+        let accuracy = trained(TwoLayer::new(&data, 32, 1).unwrap(), method, 8000);
         assert!(accuracy > 0.9, "two-layer, {method}: {accuracy}");
     }
 }

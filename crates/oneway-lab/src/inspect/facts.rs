@@ -69,7 +69,7 @@ impl Network {
             topology: self.spec.name.clone(),
             parameters: match &self.spec.links {
                 LinksSpec::Family { parameters, .. } => parameters.iter().collect(),
-                LinksSpec::File(_) | LinksSpec::Matrices { .. } => BTreeMap::new(),
+                LinksSpec::Files(_) | LinksSpec::Matrices { .. } => BTreeMap::new(),
             },
             agents: self.agents(),
             period: self.full.period().len(),

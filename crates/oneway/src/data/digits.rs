@@ -3,9 +3,9 @@
 //! `data/README.md` in this crate has the layout, the source (Alpaydin and Kaynak 1998, UCI *Optical Recognition of
 //! Handwritten Digits*, CC BY 4.0) and the script that made the file.
 //!
-//! The rows are the 1,797 of UCI's test file, in its order: that of 13 writers, one after another. The first 1,437 are here
-//! to learn from and the last 360 are held out, so that most of what is held out was written by others. Split by chance
-//! instead, each writer would be in both parts, and a test accuracy would say less about digits of a new hand.
+//! The rows are the 1,797 of UCI's test file, by 13 writers, in its order. The first 1,437 are here to learn from and the last
+//! 360 are held out, so that hands of the latter are hardly among the former. Split by chance instead, each writer would be
+//! in both parts, and a test accuracy would say less about digits of a new hand.
 
 pub use super::Split;
 use super::{Dataset, SparseRows};

@@ -111,8 +111,8 @@ pub fn quadratic(n: usize, noise: f64) -> Tilted {
 pub fn table() -> impl Iterator<Item = (&'static Kind, Subgraph, &'static str, Vec<Digraph>)> {
     methods().flat_map(|(kind, graph)| {
         let fits = move |(name, digraphs): &(&str, Vec<Digraph>)| {
-            // trees are cut from fixed digraphs, and π_R moves with the rounds of the last
-            (digraphs.len() == 1 || graph == Subgraph::Full)
+            // trees are cut from fixed digraphs, copies are kept on them, and π_R moves with the rounds of the last
+            (digraphs.len() == 1 || (graph == Subgraph::Full && !build(kind).keeps_copies()))
                 && !(kind.network == Network::PullOnly && *name == THERE_AND_BACK)
         };
         digraphs().into_iter().filter(fits).map(move |(name, digraphs)| (kind, graph, name, digraphs))
@@ -127,7 +127,8 @@ pub fn raw_step(kind: &Kind, topology: &Topology, effective: f64) -> f64 {
         "r-fast" => kept(topology),
         _ => topology.step_divisor(kind.network).unwrap(),
     };
-    effective * (1.0 - rolling) / divisor
+    let local = kind.parameters.iter().find(|p| p.name == "local_steps").and_then(|p| p.default);
+    effective * (1.0 - rolling) / (divisor * local.unwrap_or(1.0))
 }
 
 /// nΣ π_R,i C_ii π_C,i: c_π of a method that descends along the kept share of its tracker.

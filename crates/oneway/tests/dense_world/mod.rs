@@ -120,11 +120,17 @@ impl World<'_> {
 
     /// Row i: the gradient of agent i at row i of X, with the samples of state k.
     pub fn gradients(&self, x: &Matrix, k: u64) -> Matrix {
+        self.later_gradients(x, k, 0, 0)
+    }
+
+    /// The same in a later exchange of the round, after so many gradients in it.
+    pub fn later_gradients(&self, x: &Matrix, k: u64, phase: u32, after: usize) -> Matrix {
         let rows = |i: usize| match self.batch {
             Batch::Full => (0..self.rows()).collect::<Vec<_>>(),
             Batch::Sampled(b) => {
-                let mut draws = Draws::new(SEED, Purpose::Gradient, i, k);
-                (0..b).map(|_| draws.below(self.rows())).collect()
+                let mut draws = Draws::new(SEED, Purpose::Gradient, i, k).in_phase(phase);
+                let all: Vec<usize> = (0..(after + 1) * b).map(|_| draws.below(self.rows())).collect();
+                all[after * b..].to_vec()
             }
         };
         (0..N).map(|i| self.mean_over(i, &rows(i), &x[i])).collect()
@@ -160,8 +166,10 @@ impl Tables {
 
     /// The means of the tables.
     pub fn means(&self) -> Matrix {
-        let mean = |table: &Matrix, c: usize| table.iter().map(|g| g[c]).sum::<f64>() / table.len() as f64;
-        self.0.iter().map(|table| (0..D).map(|c| mean(table, c)).collect()).collect()
+        let mean = |table: &Matrix| -> Vec<f64> {
+            (0..D).map(|c| table.iter().map(|g| g[c]).sum::<f64>() / table.len() as f64).collect()
+        };
+        self.0.iter().map(mean).collect()
     }
 
     /// ∇f_s(x) − table_s + mean(table), and then table_s is ∇f_s(x), with the samples of state k.

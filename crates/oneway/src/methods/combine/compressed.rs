@@ -51,25 +51,16 @@ impl Damping {
     }
 
     fn check(self, owner: &str) -> Result<Self> {
-        let possible = |value: Option<f64>, least: f64| value.is_none_or(|v| v >= least && v <= 1.0);
-        let shown = |value: Option<f64>| value.unwrap_or_default();
-        if !possible(self.γ, f64::MIN_POSITIVE) {
-            return Err(Error::parameter(
-                owner,
-                "gamma",
-                shown(self.γ),
-                "the share of mixing γ must be in (0, 1]",
-            ));
+        let refuse = |name, value: f64, expected| Err(Error::parameter(owner, name, value, expected));
+        match (self.γ, self.α) {
+            (Some(γ), _) if !(γ > 0.0 && γ <= 1.0) => {
+                refuse("gamma", γ, "the share of mixing γ must be in (0, 1]")
+            }
+            (_, Some(α)) if !(0.0..=1.0).contains(&α) => {
+                refuse("alpha", α, "the pace of the copies α must be in [0, 1]")
+            }
+            _ => Ok(self),
         }
-        if !possible(self.α, 0.0) {
-            return Err(Error::parameter(
-                owner,
-                "alpha",
-                shown(self.α),
-                "the pace of the copies α must be in [0, 1]",
-            ));
-        }
-        Ok(self)
     }
 
     fn is_direct(self) -> bool {

@@ -6,7 +6,11 @@
 
 use super::{split_rows, with_rows_behind};
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::methods::estimator::HeavyBall;
+use crate::methods::{Dsgd, Dsmt, HEAVY_BALL, Kind, MOMENTUM, Smtpp, Trust};
+use crate::parameters::{Parameter, Parameters};
 use crate::problem::Problem;
+use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// Any method with Q steps for each exchange; Q = 1 is the method itself, bit for bit.
@@ -111,3 +115,63 @@ impl Method for LocalUpdates {
         self.inner.estimate(state, d)
     }
 }
+
+const LOCAL_STEPS: Parameter = Parameter {
+    name: "local_steps",
+    about: "Q, how many steps there are for each exchange",
+    default: Some(2.0),
+};
+
+/// Not in the literature. Tested: Q = 1 is SMTPP bit for bit, Σv = Σm, and it finds x*.
+pub(in crate::methods) const LOCAL_SMTPP: Kind = Kind {
+    name: "local-smtpp",
+    about: "SMTPP with Q steps for each exchange",
+    rule: "SMTPP, then Q − 1 times x⁺ = x − ηv; m⁺ = (1−λ)m + λg⁺; v⁺ = v + m⁺ − m",
+    reference: "local updates of Fan, Liao, Xu, Guo & Dian's method",
+    trust: Trust::C,
+    network: Network::PushPull,
+    graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
+    parameters: &[MOMENTUM, LOCAL_STEPS],
+    build: |given| local("local-smtpp", given, Box::new(Smtpp::new(given.real("momentum")?)?)),
+    with_estimator: None,
+};
+
+fn local(owner: &str, given: &Parameters, inner: Box<dyn Method>) -> Result<Box<dyn Method>> {
+    Ok(Box::new(LocalUpdates::new(owner, inner, given.count("local_steps")?)?))
+}
+
+/// LMT, local momentum tracking (Huang & Pu 2025): DSMT with Q steps for each exchange.
+///
+/// A round of DSMT has two exchanges, of models and of trackers. A local step leaves out both: with oneself alone W̄ = I, so that
+/// x⁺ = x − ηy; z⁺ = (1−λ)z + λg⁺; y⁺ = y + z⁺ − z. So models and trackers are both mixed in one of Q steps.
+///
+/// The rule is from memory. Tested: Q = 1 is DSMT bit for bit, Σy = Σz, and it finds x*. Not verified: whether the authors mix before
+/// or after the local steps, which only changes where a round begins, and how they scale the step with Q.
+pub(in crate::methods) const LMT: Kind = Kind {
+    name: "lmt",
+    about: "local momentum tracking: DSMT with Q steps for each exchange",
+    rule: "DSMT, then Q − 1 times x⁺ = x − ηy; z⁺ = (1−λ)z + λg⁺; y⁺ = y + z⁺ − z",
+    reference: "Huang & Pu 2025",
+    network: Network::Balanced,
+    graphs: &[Subgraph::Full],
+    build: |given| local("lmt", given, Box::new(Dsmt::new(given.real("momentum")?)?)),
+    ..LOCAL_SMTPP
+};
+
+/// PD-SGDM, periodic decentralised SGD with momentum (Gao & Huang 2020): m⁺ = μm + g; x½ = x − ηm⁺; mixed every p-th step.
+///
+/// That is DSGD with a heavy ball for estimator and p steps for each exchange: m is at x already when x − ηm is sent.
+///
+/// The rule is from memory. Tested: p = 1 and μ = 0 is DSGD bit for bit. Not verified: that the momentum itself is not mixed.
+pub(in crate::methods) const PD_SGDM: Kind = Kind {
+    name: "pd-sgdm",
+    about: "periodic decentralised SGD with momentum: a heavy ball each, averaged every p-th step",
+    rule: "m⁺ = βm + g; x½ = x − ηm⁺; X⁺ = WX½ every p-th step, else X½",
+    reference: "Gao & Huang 2020",
+    parameters: &[HEAVY_BALL, LOCAL_STEPS],
+    build: |given| {
+        let ball = HeavyBall::new("pd-sgdm", given.real("heavy_ball")?)?;
+        local("pd-sgdm", given, Box::new(Dsgd::new(ball)))
+    },
+    ..LMT
+};
