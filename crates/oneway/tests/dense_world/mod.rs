@@ -166,9 +166,10 @@ impl Tables {
 
     /// The means of the tables.
     pub fn means(&self) -> Matrix {
-        let mean =
-            |table: &Matrix| (0..D).map(|c| table.iter().map(|g| g[c]).sum::<f64>() / table.len() as f64);
-        self.0.iter().map(|table| mean(table).collect()).collect()
+        let mean = |table: &Matrix| -> Vec<f64> {
+            (0..D).map(|c| table.iter().map(|g| g[c]).sum::<f64>() / table.len() as f64).collect()
+        };
+        self.0.iter().map(mean).collect()
     }
 
     /// ∇f_s(x) − table_s + mean(table), and then table_s is ∇f_s(x), with the samples of state k.
