@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Run a results folder again and compare every bit with what it claims
     Verify(VerifyArgs),
+    /// Run asynchronous cells again from their logs of arrivals and compare the final states
+    Replay(ReplayArgs),
     /// Draw the figures and the page of a results folder again, without running anything
     Report(ReportArgs),
     /// Put two results folders side by side
@@ -97,6 +99,9 @@ pub(crate) struct RunArgs {
     /// Write curves.csv and summary.json only: no figures, no page
     #[arg(long)]
     pub(crate) no_report: bool,
+    /// Also write a log of arrivals for each asynchronous cell, for `replay`
+    #[arg(long)]
+    pub(crate) log_arrivals: bool,
     /// Change a setting: run.iterations=100, method.SMTPP.step.size=0.2; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
@@ -189,6 +194,16 @@ pub(crate) struct VerifyArgs {
     /// Threads to use
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReplayArgs {
+    /// Logs, in the folder arrivals/ of a results folder
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// Folder that paths in the settings are relative to [default: the one it was run with]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

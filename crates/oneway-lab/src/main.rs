@@ -1,9 +1,10 @@
 //! `oneway`: decentralised optimisation over directed networks, from the command line.
 //!
-//! Exit codes: 0 done; 1 `verify` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
+//! Exit codes: 0 done; 1 `verify` or `replay` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
 //! was finished was written).
 
 mod args;
+mod arrivals;
 mod audit;
 mod certify;
 mod claims;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Tune(tune) => commands::tune::tune(&tune),
         Command::Audit(audit) => commands::audit::audit(&audit),
         Command::Verify(verify) => commands::verify::verify(&verify),
+        Command::Replay(replay) => commands::replay::replay(&replay),
         Command::Report(report) => commands::report::report(&report),
         Command::Certify(certify) => commands::certify::certify(&certify),
         Command::Compare(compare) => commands::compare::compare(&compare),

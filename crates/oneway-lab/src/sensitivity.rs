@@ -81,7 +81,7 @@ mod tests {
         };
         let mut csv =
             "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,tracking_error,\
-momentum_error,conservation_error,test_accuracy,bytes_sent\n"
+momentum_error,conservation_error,test_accuracy,bytes_sent,time\n"
                 .to_owned();
         for repetition in 0..2 {
             csv += &line("SMTPP", repetition, 300, 3.0 + f64::from(repetition));

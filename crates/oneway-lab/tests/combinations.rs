@@ -44,7 +44,10 @@ fn combinations_run_and_have_keys_of_their_own() {
         assert_eq!(results.statuses(), ["completed"; 2], "{lines}");
         let key = results.cells()[0]["key"].as_str().unwrap().to_owned();
         let hash = results.hashes()[0].to_owned();
-        assert!(seen.iter().all(|(k, h)| (k, h) != (&key, &hash) && *k != key), "{lines} is a run of its own");
+        assert!(
+            seen.iter().all(|(k, h)| (k, h) != (&key, &hash) && *k != key),
+            "{lines} is a run of its own"
+        );
         seen.push((key, hash));
         let method = &results.summary["settings"]["method"][0];
         for key in lines.lines().filter_map(|line| line.split(" = ").next()).filter(|key| !key.is_empty()) {
@@ -57,7 +60,10 @@ fn combinations_run_and_have_keys_of_their_own() {
         ("", "gossip = 1\nlocal_steps = 1"),
     ] {
         let [short, long] = [short, long].map(|lines| lab.results(&with(lines), &["--fresh"]));
-        assert_eq!((short.csv, &short.summary["cells"][0]["key"]), (long.csv, &long.summary["cells"][0]["key"]));
+        assert_eq!(
+            (short.csv, &short.summary["cells"][0]["key"]),
+            (long.csv, &long.summary["cells"][0]["key"])
+        );
     }
 }
 
@@ -82,10 +88,11 @@ fn bytes_are_counted_by_exchange_and_by_code() {
 fn combinations_can_be_set_swept_tuned_and_verified() {
     let lab = Lab::new();
     let named = changed(&with("compress = \"top-k\""), "name = \"SMTPP\"", "name = \"A\"");
-    let all: Vec<String> = ["method.A.compress.gamma=0.2", "method.A.estimator.kind=storm", "method.A.local_steps=2"]
-        .iter()
-        .flat_map(|set| ["--set".to_owned(), (*set).to_owned()])
-        .collect();
+    let all: Vec<String> =
+        ["method.A.compress.gamma=0.2", "method.A.estimator.kind=storm", "method.A.local_steps=2"]
+            .iter()
+            .flat_map(|set| ["--set".to_owned(), (*set).to_owned()])
+            .collect();
     let arguments: Vec<&str> = all.iter().map(String::as_str).collect();
     let results = lab.results(&named, &arguments);
     let method = &results.summary["settings"]["method"][0];
@@ -118,9 +125,16 @@ fn combinations_can_be_set_swept_tuned_and_verified() {
 #[test]
 fn theory_is_not_asked_about_combinations() {
     let lab = Lab::new();
-    lab.write("experiment.toml", changed(EXPERIMENT, "graph = \"full\"", "graph = \"full\"\ncompress = \"sign\""));
+    lab.write(
+        "experiment.toml",
+        changed(EXPERIMENT, "graph = \"full\"", "graph = \"full\"\ncompress = \"sign\""),
+    );
     let output = lab.oneway(&["audit", "experiment.toml"]);
-    assert!(!output.status.success() && stderr(&output).contains("something put around it"), "{}", stderr(&output));
+    assert!(
+        !output.status.success() && stderr(&output).contains("something put around it"),
+        "{}",
+        stderr(&output)
+    );
     let output = lab.oneway(&["certify", "experiment.toml", "--rounds", "0", "--json"]);
     assert!(output.status.success(), "{}", stderr(&output));
     let json: Value = serde_json::from_str(&stdout(&output)).unwrap();
@@ -137,7 +151,10 @@ fn combinations_that_are_wrong_are_refused_by_name() {
         ("estimator = \"strom\"", ["method \"SMTPP\"", "unknown estimator `strom`: did you mean `storm`?"]),
         ("estimator = 3", ["method \"SMTPP\": `estimator` = 3", "a name, or { kind = \"…\", … }"]),
         ("estimator = { momentum = 0.5 }", ["method \"SMTPP\".estimator", "`kind` is missing"]),
-        ("estimator = { kind = \"storm\", momentun = 1 }", ["method \"SMTPP\".estimator", "did you mean `momentum`?"]),
+        (
+            "estimator = { kind = \"storm\", momentun = 1 }",
+            ["method \"SMTPP\".estimator", "did you mean `momentum`?"],
+        ),
         ("estimator = { kind = \"storm\", momentum = 7 }", ["method \"SMTPP\"", "storm: `momentum` = 7"]),
         ("compress = \"topk\"", ["method \"SMTPP\"", "unknown codec `topk`: did you mean `top-k`?"]),
         ("compress = 3", ["`compress` = 3", "a name, or { codec = \"…\", … }"]),
@@ -160,11 +177,16 @@ fn combinations_that_are_wrong_are_refused_by_name() {
         ("csgdm", "local_steps = 2", ["csgdm: `local_steps` = 2", "mean of all gradients"]),
         ("cpp", "compress = \"sign\"", ["cpp: `compress` = Sign", "right in the mean"]),
         ("cpp", "local_steps = 2", ["cpp: `local_steps` = 2", "compressed by definition"]),
-        ("rcpp", "compress = { codec = \"sign\", gamma = 0.1 }", ["rcpp: `compress`", "give them beside `kind`"]),
+        (
+            "rcpp",
+            "compress = { codec = \"sign\", gamma = 0.1 }",
+            ["rcpp: `compress`", "give them beside `kind`"],
+        ),
     ] {
         let experiment = changed(&with(lines), PUSH_PULL, &format!("kind = \"{kind}\""));
         assert_refused(&lab, &before, &lab.run(&experiment, &[]), &words);
     }
-    let changing = changed(&with("compress = \"sign\""), "kind = \"ring\"", "kind = \"one-peer-exponential\"");
+    let changing =
+        changed(&with("compress = \"sign\""), "kind = \"ring\"", "kind = \"one-peer-exponential\"");
     assert_refused(&lab, &before, &lab.run(&changing, &[]), &["keeps copies", "period of 2 rounds"]);
 }

@@ -87,7 +87,10 @@ fn estimators_and_combinators_are_listed_with_the_methods() {
         for (listed, (name, about, rule, parameters)) in listed.iter().zip(kinds) {
             assert_lists(&text, name, about, parameters);
             assert!(text.contains(rule), "{name}");
-            assert_eq!((&listed["name"], &listed["about"], &listed["rule"]), (&name.into(), &about.into(), &rule.into()));
+            assert_eq!(
+                (&listed["name"], &listed["about"], &listed["rule"]),
+                (&name.into(), &about.into(), &rule.into())
+            );
             assert_same_parameters(listed, parameters);
         }
     }
@@ -102,7 +105,11 @@ fn every_codec_is_listed_with_its_rule_its_bytes_and_its_parameters() {
     for (listed, codec) in listed.iter().zip(CODECS) {
         assert_lists(&text, codec.name, codec.about, codec.parameters);
         let bytes = codec.codec([]).unwrap().bytes(100);
-        assert!(text.contains(codec.rule) && text.contains(&format!("{bytes} for 100 numbers")), "{}", codec.name);
+        assert!(
+            text.contains(codec.rule) && text.contains(&format!("{bytes} for 100 numbers")),
+            "{}",
+            codec.name
+        );
         assert_eq!((&listed["name"], &listed["rule"]), (&codec.name.into(), &codec.rule.into()));
         assert_eq!(listed["bytes_for_100"], bytes);
         assert_same_parameters(listed, codec.parameters);

@@ -81,6 +81,7 @@ impl<'a> Setup<'a> {
             d: problem.dim(),
             in_flight: &[],
             bytes_sent: None,
+            time: None,
         }
     }
 }

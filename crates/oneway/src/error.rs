@@ -219,6 +219,14 @@ round and never agree; give at least one of these agents a self-weight"
     #[error("not certified: {0}")]
     Uncertified(String),
 
+    /// A method or a network that cannot run without rounds in step.
+    #[error("cannot run asynchronously: {0}")]
+    NotAsynchronous(String),
+
+    /// A log of arrivals that is damaged, or belongs to another run.
+    #[error("log of arrivals: {0}")]
+    Log(String),
+
     /// More agents than rows of data.
     #[error("{agents} agents cannot share {rows} rows of data: give at most {rows} agents")]
     TooFewRows {

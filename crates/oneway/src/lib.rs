@@ -47,6 +47,7 @@
 //! A [`codec`] makes messages smaller. [`problems`] and [`data`] say what is minimised, an [`engine`] (the [`simulator`])
 //! runs it, [`metrics`] measures it, [`theory`] says what to expect.
 
+pub mod asynchronous;
 pub mod codec;
 pub mod data;
 pub mod engine;

@@ -56,7 +56,7 @@ pub trait Method: Send + Sync + Debug {
     /// Takes in what arrived: `pulled` = Σ_j R_ij pull_j and `pushed` = Σ_j C_ij push_j.
     fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>);
 
-    /// The two passes compiled for this very method, for methods whose rounds are worth it: `Some(self)`. See [`Passes`].
+    /// The two passes compiled for this very method, for the few whose rounds are worth it; see [`Passes`].
     fn own_passes(&self) -> Option<&dyn Passes> {
         None
     }

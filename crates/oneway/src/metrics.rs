@@ -37,6 +37,8 @@ pub struct Measurement {
     pub test_accuracy: Option<f64>,
     /// Bytes sent over all links so far: eight a number, or what the codec makes of it.
     pub bytes_sent: Option<u64>,
+    /// Virtual time, in steps of a nominal agent, where there is a clock.
+    pub time: Option<f64>,
 }
 
 /// Measures one state. Costs about one pass over all data, two for methods with momentum.
@@ -76,6 +78,7 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measur
             conservation_error: conservation_error(view)?,
             test_accuracy: accuracies.as_ref().map(|accuracies| accuracies[at]),
             bytes_sent: bytes_sent(view),
+            time: view.time,
         });
     }
     Ok(measured)

@@ -49,6 +49,8 @@ pub struct View<'a> {
     pub(crate) in_flight: &'a [f64],
     /// Bytes sent so far, where the engine has counted them: those of every round are not the same.
     pub(crate) bytes_sent: Option<u64>,
+    /// Virtual time, where there is a clock.
+    pub time: Option<f64>,
 }
 
 impl<'a> View<'a> {

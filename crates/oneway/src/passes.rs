@@ -4,8 +4,12 @@
 //! worth its compile time for the methods that most runs are made of. The others share one copy of the loops, in which `send`
 //! and `step` are virtual calls; the bits are the same.
 
+use std::any::Any;
+
 use crate::matrix::stride;
 use crate::method::{Layout, Local, Method, Round};
+use crate::methods::estimator::Gradient;
+use crate::methods::{Csgdm, PushDiging, PushPull, Sgp, Smtpp};
 use crate::problem::Problem;
 use crate::topology::Pair;
 use crate::vectors::widest;
@@ -13,7 +17,7 @@ use crate::vectors::widest;
 /// Rows that are far away are asked for so many agents before they are mixed.
 const AHEAD: usize = 2;
 
-/// Both passes, compiled for one method: [`Method::own_passes`] returns `Some(self)`.
+/// Both passes, compiled for one method.
 pub trait Passes {
     /// Pass 1: every row sends.
     fn send_block(&self, at: Round, block: Block<'_>, pulls: &mut [f64], pushes: &mut [f64]);
@@ -22,15 +26,34 @@ pub trait Passes {
     fn step_block(&self, at: Round, block: Block<'_>, mail: &Mail<'_>, scratch: &mut [f64]);
 }
 
-impl<M: Method> Passes for M {
-    fn send_block(&self, at: Round, block: Block<'_>, pulls: &mut [f64], pushes: &mut [f64]) {
-        send_rows(self, at, block, pulls, pushes);
-    }
+/// The methods that have passes of their own. They are compiled here, and in no other crate.
+macro_rules! compiled {
+    ($($method:ty),* $(,)?) => {
+        $(
+            impl Passes for $method {
+                fn send_block(&self, at: Round, block: Block<'_>, pulls: &mut [f64], pushes: &mut [f64]) {
+                    send_rows(self, at, block, pulls, pushes);
+                }
 
-    fn step_block(&self, at: Round, block: Block<'_>, mail: &Mail<'_>, scratch: &mut [f64]) {
-        step_rows(self, at, block, mail, scratch);
-    }
+                fn step_block(&self, at: Round, block: Block<'_>, mail: &Mail<'_>, scratch: &mut [f64]) {
+                    step_rows(self, at, block, mail, scratch);
+                }
+            }
+        )*
+
+        /// The passes that are compiled for this method, if there are such.
+        pub(crate) fn compiled(method: &dyn Any) -> Option<&dyn Passes> {
+            $(
+                if let Some(method) = method.downcast_ref::<$method>() {
+                    return Some(method);
+                }
+            )*
+            None
+        }
+    };
 }
+
+compiled!(Smtpp, PushPull, Sgp<Gradient>, PushDiging<Gradient>, Csgdm);
 
 /// Pass 1, compiled for the method if it has passes of its own.
 pub(crate) fn send(method: &dyn Method, at: Round, block: Block<'_>, pulls: &mut [f64], pushes: &mut [f64]) {

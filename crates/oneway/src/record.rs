@@ -22,6 +22,7 @@ struct State {
     states: Vec<f64>,
     in_flight: Vec<f64>,
     bytes_sent: Option<u64>,
+    time: Option<f64>,
 }
 
 impl Batch {
@@ -29,8 +30,8 @@ impl Batch {
     fn push(&mut self, view: &View<'_>) -> bool {
         /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
         const MOST: usize = 1 << 17;
-        let &View { k, states, in_flight, bytes_sent, .. } = view;
-        self.0.push(State { k, states: states.to_vec(), in_flight: in_flight.to_vec(), bytes_sent });
+        let &View { k, states, in_flight, bytes_sent, time, .. } = view;
+        self.0.push(State { k, states: states.to_vec(), in_flight: in_flight.to_vec(), bytes_sent, time });
         self.0.len() >= 8 || self.0.len() * view.states.len() > MOST
     }
 
@@ -41,11 +42,12 @@ impl Batch {
         measure: impl FnOnce(&[View<'_>]) -> Result<Vec<Measurement>>,
     ) -> Result<Vec<Measurement>> {
         let batch = std::mem::take(&mut self.0);
-        let views = batch.iter().map(|State { k, states, in_flight, bytes_sent }| View {
+        let views = batch.iter().map(|State { k, states, in_flight, bytes_sent, time }| View {
             k: *k,
             states,
             in_flight,
             bytes_sent: *bytes_sent,
+            time: *time,
             ..*view
         });
         measure(&views.collect::<Vec<_>>())

@@ -8,10 +8,13 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Tilted, advance, build, finite_sums, logistic, methods, simulate, topology};
+use oneway::engine::{Engine, Setup};
 use oneway::graph::families;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
 use oneway::sample::{Draws, Purpose};
+use oneway::schedule::Schedule;
+use oneway::unreliable::{Churn, Faults, Missing, Unreliable};
 
 struct Counting;
 
@@ -73,6 +76,25 @@ fn no_method_allocates_in_a_round() {
                 let least = pool.install(windows).map(|[_, all]| all).into_iter().min();
                 assert_eq!(least, Some(0), "{} ({graph:?}), {n} agents", kind.name);
             }
+        }
+    }
+}
+
+/// Nor does a network that fails, once it is set up.
+#[test]
+fn lost_and_late_messages_allocate_nothing() {
+    let (problem, churn) = (logistic(9, Batch::Sampled(3)), Churn::Drawn { up: 20.0, down: 5.0 });
+    let faults = Faults { loss: 0.3, delay: 3, churn, ..Faults::default() };
+    for (kind, graph) in methods() {
+        let topology = topology(kind, graph, &[families::exponential(9).unwrap()], 0);
+        let (method, schedule) = (build(kind), Schedule::constant(0.001).unwrap());
+        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 1 };
+        for missing in [Missing::Renormalise, Missing::Latest] {
+            let Ok(mut engine) = Unreliable::new(setup, Faults { missing, ..faults.clone() }) else {
+                continue;
+            };
+            let [own, _] = allocations(|| (0..200).for_each(|_| engine.round()));
+            assert_eq!(own, 0, "{} ({graph:?})", kind.name);
         }
     }
 }

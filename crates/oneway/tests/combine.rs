@@ -5,7 +5,9 @@ mod combined;
 mod common;
 
 use combined::bare;
-use common::{advance, build, distance, estimates, logistic, methods, quadratic, raw_step as step, simulate, topology};
+use common::{
+    advance, build, distance, estimates, logistic, methods, quadratic, raw_step as step, simulate, topology,
+};
 use oneway::Result;
 use oneway::codec::codec;
 use oneway::engine::{Engine, Setup};
@@ -85,7 +87,8 @@ fn several_exchanges_are_one_with_powers_of_the_weights() {
                 let far = distance(&estimates(&found), &estimates(&expected));
                 assert!(far < 1e-11, "{} with {exchanges}: off by {far:e}", kind.name);
             }
-            let [plain, more] = [expected.view(), found.view()].map(|view| measure(&view).unwrap().bytes_sent);
+            let [plain, more] =
+                [expected.view(), found.view()].map(|view| measure(&view).unwrap().bytes_sent);
             let [once_bytes, _] = method.bytes(&problem, 0);
             assert!(plain.is_some() && more.is_some() && once_bytes + method.bytes(&problem, 0)[1] > 0);
         }
@@ -284,7 +287,8 @@ fn recipes_build_what_the_registry_builds() {
     }
     let sign = format!("{:?}", with_codec("beer", "sign").build().unwrap());
     assert!(sign.contains("Sign") && !sign.contains("TopK"), "{sign}");
-    let both = Recipe { compression: with_codec("c-gt", "sign").compression, ..with_estimator("c-gt", "storm") };
+    let both =
+        Recipe { compression: with_codec("c-gt", "sign").compression, ..with_estimator("c-gt", "storm") };
     let both = format!("{:?}", both.build().unwrap());
     assert!(both.contains("Storm") && both.contains("Sign"), "{both}");
 }

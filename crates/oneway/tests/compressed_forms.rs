@@ -26,9 +26,7 @@ fn uncompressed_forms() {
     for coded in CODED {
         let plain: Box<dyn Method> = match coded.kind.name {
             "c-gt" | "beer" => kind("gt").unwrap().method([]).unwrap(),
-            "motef" => {
-                Box::new(Ab::new(Momentum::new("gt", 0.1).unwrap(), 0.0).unwrap().balanced())
-            }
+            "motef" => Box::new(Ab::new(Momentum::new("gt", 0.1).unwrap(), 0.0).unwrap().balanced()),
             "cpp" | "rcpp" => Box::new(PUSH_PULL),
             "hb-sector" => Box::new(Ab::new(Gradient, 0.5).unwrap().balanced()),
             "compressed-smtpp" => Box::new(Smtpp::new(0.1).unwrap()),
@@ -70,8 +68,7 @@ impl Comm {
         draws: &mut [Draws],
     ) -> Vec<Vec<f64>> {
         let (n, d) = (z.len(), z[0].len());
-        let mut q: Vec<Vec<f64>> =
-            (0..n).map(|i| (0..d).map(|c| z[i][c] - self.h[i][c]).collect()).collect();
+        let mut q: Vec<Vec<f64>> = (0..n).map(|i| (0..d).map(|c| z[i][c] - self.h[i][c]).collect()).collect();
         q.iter_mut().zip(draws).for_each(|(q, draws)| codec.compress(q, draws));
         let wq = |i: usize, c: usize| (0..n).map(|j| w.weight(i, j) * q[j][c]).sum::<f64>();
         let mixed: Vec<Vec<f64>> = (0..n).map(|i| (0..d).map(|c| wq(i, c)).collect()).collect();

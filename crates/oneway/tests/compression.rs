@@ -119,9 +119,9 @@ fn any_tracker_finds_the_minimiser_with_the_damping_that_a_codec_suggests() {
 fn no_codec_breaks_the_law_of_the_trackers() {
     let digraph = families::flower(7, 3).unwrap();
     let problem = logistic(7, Batch::Sampled(1));
-    for (kind, damping) in bare().flat_map(|kind| {
-        [Damping::new(0.3, 0.2), Damping::direct(0.3)].map(|damping| (kind, damping))
-    }) {
+    for (kind, damping) in
+        bare().flat_map(|kind| [Damping::new(0.3, 0.2), Damping::direct(0.3)].map(|damping| (kind, damping)))
+    {
         let topology = network(kind, &digraph);
         for codec in CODECS {
             let method = compressed(kind, codec.codec([]).unwrap(), damping);
@@ -167,7 +167,12 @@ fn bytes_are_those_of_the_codes_on_the_links() {
                 links * (vectors[graph] * code + scalars[graph] * 8)
             };
             let expected = 5 * (cost(&pair.pull, 0) + cost(&pair.push, 1)) as u64;
-            assert_eq!(measure(&simulator.view()).unwrap().bytes_sent, Some(expected), "{name}, {}", codec.name);
+            assert_eq!(
+                measure(&simulator.view()).unwrap().bytes_sent,
+                Some(expected),
+                "{name}, {}",
+                codec.name
+            );
         }
     }
 }
@@ -199,7 +204,12 @@ fn messages_are_pure_and_fit_into_their_bytes() {
         assert_eq!(first, sent(&method, &problem, state, at), "{}", codec.name);
 
         let random = matches!(codec.name, "random-k" | "quantise" | "natural");
-        let others = [Round { k: 5, ..at }, Round { agent: 4, ..at }, Round { seed: 6, ..at }, Round { phase: 0, ..at }];
+        let others = [
+            Round { k: 5, ..at },
+            Round { agent: 4, ..at },
+            Round { seed: 6, ..at },
+            Round { phase: 0, ..at },
+        ];
         for (other, differs) in others.into_iter().zip([true, true, true, false]) {
             let other = sent(&method, &problem, state, other);
             assert_eq!(other != first, random && differs, "{}", codec.name);
@@ -219,8 +229,8 @@ fn messages_are_pure_and_fit_into_their_bytes() {
 /// Copies are of differences: on links that change they would not be what the neighbours hold. Direct compression keeps none.
 #[test]
 fn links_that_change_are_refused_where_copies_are_kept() {
-    let there_and_back =
-        [[(0, 1), (1, 2), (2, 0)], [(0, 2), (2, 1), (1, 0)]].map(|links| Digraph::from_edges(3, links).unwrap());
+    let there_and_back = [[(0, 1), (1, 2), (2, 0)], [(0, 2), (2, 1), (1, 0)]]
+        .map(|links| Digraph::from_edges(3, links).unwrap());
     let problem = quadratic(3, 0.0);
     let kind = kind("push-pull").unwrap();
     let topology = topology(kind, kind.graphs[0], &there_and_back, 0);
@@ -244,7 +254,10 @@ fn settings_that_cannot_work_are_refused_with_the_reason() {
         (Damping::new(0.0, 0.5), "`gamma` = 0 is not possible: the share of mixing γ must be in (0, 1]"),
         (Damping::new(1.5, 0.5), "`gamma` = 1.5"),
         (Damping::new(f64::NAN, 0.5), "`gamma` = NaN"),
-        (Damping::new(0.5, -0.1), "`alpha` = -0.1 is not possible: the pace of the copies α must be in [0, 1]"),
+        (
+            Damping::new(0.5, -0.1),
+            "`alpha` = -0.1 is not possible: the pace of the copies α must be in [0, 1]",
+        ),
         (Damping::new(0.5, 2.0), "`alpha` = 2"),
     ] {
         for dampings in [[damping, Damping::BY_QUALITY], [Damping::BY_QUALITY, damping]] {

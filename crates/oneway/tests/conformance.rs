@@ -43,8 +43,10 @@ fn trackers_find_the_minimiser_and_others_its_neighbourhood() {
         let mut simulator = simulate(method, &problem, topology, η);
         advance(&mut simulator, 6000);
         let end = measure(&simulator.view()).unwrap();
-        // SGP corrects no bias: with a constant step it stays an O(η²) away where data differ
-        let exact = method.roles().tracker.is_some() || method.network() == Network::Central;
+        // SGP and DSGD correct no bias: with a constant step they stay an O(η²) away where data differ. Adam's steps do not
+        // shrink with the gradient
+        let central = method.network() == Network::Central && !case.starts_with("adam ");
+        let exact = method.roles().tracker.is_some() || central;
         let (gradient, consensus) = if exact { (1e-20, 1e-20) } else { (1e-2, 1e-1) };
         assert!(end.grad_norm_sq < gradient, "{case}: ‖∇F‖² = {:e}", end.grad_norm_sq);
         assert!(end.consensus_error < consensus, "{case}: consensus error {:e}", end.consensus_error);
@@ -90,6 +92,9 @@ impl Observer for Watch {
 fn steps_that_are_too_large_end_in_a_status_with_the_curve_so_far() {
     let problem = quadratic(9, 0.1);
     over_the_table(|case, method, topology, _| {
+        if case.starts_with("adam") {
+            return; // Adam and AdaMDOS: gradients are divided by their own size, and no step is ever too long to survive
+        }
         let mut watch = Watch(vec![], usize::MAX);
         let mut simulator = simulate(method, &problem, topology, 400.0);
         let outcome = simulator.run(10_000, 10, &mut watch).unwrap();

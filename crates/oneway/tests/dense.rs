@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+mod dense_balanced;
 mod dense_world;
 
 use common::{advance, dataset, distance, estimates, logistic, table, topology};
+use dense_balanced::Dense;
 use dense_world::{
     D, Matrix, N, SEED, Tables, World, combine, diagonal, divide, metropolis, scale, times, weights, zeros,
 };
@@ -35,6 +37,11 @@ fn identity() -> Matrix {
 
 /// The estimates of all agents after ROUNDS rounds.
 fn dense(kind: &Kind, pairs: &[(Matrix, Matrix)], η: f64, world: &World<'_>) -> Matrix {
+    let step = |k: u64| η * 0.5f64.powi(k as i32 / 30); // plateaus of 30 rounds
+    if let Some(mut form) = Dense::new(kind.name, world) {
+        (0..ROUNDS).for_each(|k| form.round(k as u64, step(k as u64), &pairs[k % pairs.len()].0));
+        return form.x;
+    }
     let gradient = |x: &Matrix, k: u64| world.gradients(x, k);
     let (mut x, mut w) = (zeros(D), vec![vec![1.0]; N]);
     let (mut u, mut v, mut m) = (zeros(D), zeros(D), zeros(D));
@@ -60,7 +67,7 @@ fn dense(kind: &Kind, pairs: &[(Matrix, Matrix)], η: f64, world: &World<'_>) ->
     }
     let mut z = if kind.name == "r-fast" { scale(&diagonal(&pairs[0].1), &g) } else { g.clone() };
     for k in 0..ROUNDS as u64 {
-        let η = η * 0.5f64.powi(k as i32 / 30); // plateaus of 30 rounds
+        let η = step(k);
         let (r, c) = &pairs[k as usize % pairs.len()];
         match kind.name {
             "smtpp" => {
@@ -91,8 +98,8 @@ fn dense(kind: &Kind, pairs: &[(Matrix, Matrix)], η: f64, world: &World<'_>) ->
             }
             "ab" | "abm" | "gt" | "accelerated-ab" | "ab-saga" => {
                 let (β, γ) = match kind.name {
-                    "abm" => (0.5, 0.0),
-                    "accelerated-ab" => (0.3, 0.3),
+                    "abm" => (0.2, 0.0),
+                    "accelerated-ab" => (0.1, 0.1),
                     _ => (0.0, 0.0),
                 };
                 let moved = combine(&x, -1.0, &x_before);

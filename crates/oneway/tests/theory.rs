@@ -95,8 +95,19 @@ fn movements(method: &dyn Method, topology: &Topology, step: f64, rounds: u64) -
 }
 
 /// Methods whose rounds are no linear maps of the state alone. Theory must say so; all others it must answer for.
-const NOT_LINEAR: &[&str] =
-    &["push-saga", "ab-saga", "compressed-smtpp", "cpp", "rcpp", "c-gt", "beer", "motef", "hb-sector"];
+const NOT_LINEAR: &[&str] = &[
+    "push-saga",
+    "ab-saga",
+    "compressed-smtpp",
+    "cpp",
+    "rcpp",
+    "c-gt",
+    "beer",
+    "motef",
+    "hb-sector",
+    "adamdos",
+    "adam",
+];
 
 fn linear() -> impl Iterator<Item = &'static Kind> {
     KINDS.iter().filter(|kind| !NOT_LINEAR.contains(&kind.name))

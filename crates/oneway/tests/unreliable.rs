@@ -8,7 +8,7 @@ use common::{build, digraphs, distance, methods, quadratic, strongly_connected, 
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Layout, Local, Method, Network, Roles, Round};
-use oneway::methods::{Csgdm, KINDS, Kind, PUSH_PULL, Sgp};
+use oneway::methods::{Csgdm, KINDS, Kind, PUSH_PULL};
 use oneway::metrics::measure;
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::problem::Problem;
@@ -16,7 +16,7 @@ use oneway::record::Recorder;
 use oneway::schedule::Schedule;
 use oneway::simulator::Simulator;
 use oneway::topology::{Subgraph, Topology, Weights};
-use oneway::unreliable::{Absence, Churn, Faults, Graph, Missing, Unreliable};
+use oneway::unreliable::{self, Absence, Churn, Faults, Graph, Missing, Unreliable};
 use proptest::prelude::*;
 use running_sums::ByTheBook;
 
@@ -26,7 +26,19 @@ fn setup<'a>(method: &'a dyn Method, problem: &'a dyn Problem, topology: &'a Top
 
 /// Every method that bears loss, on every subgraph that it may use.
 fn bearing_loss() -> impl Iterator<Item = (&'static Kind, Subgraph)> {
-    methods().filter(|(kind, _)| build(kind).bears_loss() && kind.network != Network::Central)
+    methods().filter(|(kind, _)| bears_loss(kind))
+}
+
+fn bears_loss(kind: &Kind) -> bool {
+    let complete = Topology::complete(3).unwrap();
+    unreliable::check(&*build(kind), &complete, &Faults { loss: 0.1, ..Faults::default() }).is_ok()
+}
+
+/// Those that do not, by name, so that none slips in.
+#[test]
+fn only_these_need_every_message() {
+    let refused: Vec<&str> = KINDS.iter().filter(|kind| !bears_loss(kind)).map(|kind| kind.name).collect();
+    assert_eq!(refused, ["frost", "dsmt", "dsmt-lca", "exact-diffusion", "d2", "csgdm"]);
 }
 
 /// Losses, delays and absences, one by one and all together.
@@ -246,7 +258,7 @@ fn two_agents_by_hand() {
     let [v0, v1] = [state(&engine, 0, 1), g1];
     let x = 0.5 * (x - 0.1 * v0) + 0.5 * (x0 - 0.1 * v1);
     engine.round();
-    [0, 1].map(|i| near(state(&engine, i, 0), x));
+    (0..2).for_each(|i| near(state(&engine, i, 0), x));
     let moved = |engine: &Unreliable<'_>, i: usize, old: f64| state(engine, i, 2) - old;
     near(state(&engine, 0, 1), 0.5 * v0 + 0.5 * v1 + moved(&engine, 0, g));
     near(state(&engine, 1, 1), 0.5 * v0 + 0.5 * g0 + 0.5 * v1 + moved(&engine, 1, g1)); // what waited has come
@@ -299,8 +311,8 @@ fn a_recorder_measures_what_it_was_shown() {
 #[test]
 fn events_have_their_probabilities() {
     let faults = Faults { loss: 0.2, delay: 3, ..Faults::default() };
-    let fates = |graph: Graph| (0..40_000).map(move |k| faults.fate(3, graph, 7, 2, k));
-    let (pulls, pushes) = (fates(Graph::Pull).collect::<Vec<_>>(), fates(Graph::Push).collect::<Vec<_>>());
+    let fates = |graph: Graph| (0..40_000).map(|k| faults.fate(3, graph, 7, 2, k)).collect::<Vec<_>>();
+    let (pulls, pushes) = (fates(Graph::Pull), fates(Graph::Push));
     for fate in [None, Some(0), Some(1), Some(2), Some(3)] {
         let times = pulls.iter().filter(|found| **found == fate).count();
         assert!((7700..8300).contains(&times), "{fate:?}: {times}");
@@ -368,7 +380,7 @@ fn methods_that_need_every_message_are_refused_with_the_reason() {
     let links = links.map(|(from, to, weight)| Link { from, to, weight });
     let push = Mixing::new(3, Stochastic::Columns, links).unwrap();
     let topology = Topology::fixed(Mixing::complete(3), push).unwrap();
-    assert!(refused(&Sgp, &topology).contains("push-sum weights"));
+    assert!(refused(&*build(oneway::methods::kind("sgp").unwrap()), &topology).contains("push-sum weights"));
 
     let apart = Digraph::from_edges(3, [(0, 1)]).unwrap();
     let apart = Topology::of(&[apart], Subgraph::Full, Weights::Uniform, 0).unwrap();
@@ -403,5 +415,4 @@ fn faults_that_cannot_be_say_what_would_be_right() {
         assert!(Unreliable::new(setup(&PUSH_PULL, &problem, &topology, 0.1), faults).is_err());
     }
     assert!(none().are_none() && none().check(1).is_ok());
-    assert!(KINDS.iter().any(|kind| !build(kind).roles().tracker_sent.is_none()));
 }

@@ -270,6 +270,7 @@ mod tests {
             conservation_error: None,
             test_accuracy: None,
             bytes_sent: None,
+            time: None,
         };
         let end = End {
             status,

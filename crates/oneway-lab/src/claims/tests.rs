@@ -86,6 +86,7 @@ fn curves(world: &[Made]) -> Vec<Curve> {
                 conservation_error: Some(made.conservation),
                 test_accuracy: None,
                 bytes_sent: Some(made.bytes * k),
+                time: None,
             }
         };
         let points = (0..=900).step_by(10).map(point).collect();

@@ -104,7 +104,10 @@ pub(crate) fn codecs(args: &ListArgs) -> Result<ExitCode> {
         writeln!(out, "    quality  {quality}")?;
         print_parameters(&mut out, kind.parameters)?;
     }
-    writeln!(out, "\nAny method takes `compress`: a codec's name, or {{ codec = \"…\", gamma, alpha }} and its parameters.")?;
+    writeln!(
+        out,
+        "\nAny method takes `compress`: a codec's name, or {{ codec = \"…\", gamma, alpha }} and its parameters."
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -37,7 +37,8 @@ impl Combination {
 
     /// The method with all of it.
     pub(crate) fn around(&self, recipe: Recipe) -> Recipe {
-        let count = |given: Option<u64>| given.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
+        let count =
+            |given: Option<u64>| given.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
         Recipe {
             estimator: self.estimator.clone(),
             gossip: count(self.gossip),

@@ -11,11 +11,11 @@ use oneway::methods::combine::Recipe;
 use oneway::mixing::Mixing;
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
-use oneway::simulator::Simulator;
 use oneway::topology::Topology;
 use oneway::unreliable::{self, Faults, Unreliable};
 
 use super::Experiment;
+use super::clock::Timing;
 use super::links::Links;
 use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, ShapeSpec, Spec, StepSpec, TopologySpec};
@@ -48,6 +48,8 @@ pub(crate) struct Entry {
     pub(crate) schedule: Schedule,
     /// c_π that an effective step was divided by.
     pub(crate) divided_by: f64,
+    /// Whether rounds take time, and whether anyone waits.
+    pub(crate) timing: Timing,
 }
 
 /// One run.
@@ -90,7 +92,7 @@ fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
     let methods = spec
         .methods
         .iter()
-        .map(|method| Built::new(method, run).with_context(|| format!("method \"{}\"", method.name)));
+        .map(|method| Built::new(method, spec).with_context(|| format!("method \"{}\"", method.name)));
     let methods = methods.collect::<Result<Vec<_>>>()?;
     let mut entries = vec![];
     for topology in &spec.topologies {
@@ -123,19 +125,29 @@ impl Entry {
                 possible.join(", ")
             );
         }
-        let Built { method, recipe, schedule } = built;
+        let Built { method, recipe, schedule, timing } = built;
         let topology = match method.network() {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
             _ => links.topology(topology_spec, graph)?,
         };
-        // what cannot run is refused now, not after hours of other cells
-        let (schedule, problem_of, seed) = (*schedule, &*problem.problem, run.seed);
-        Setup { method: &**method, problem: problem_of, topology: &topology, schedule, seed }.check()?;
+        let setup = |schedule: Schedule| Setup {
+            method: &**method,
+            problem: &*problem.problem,
+            topology: &topology,
+            schedule,
+            seed: run.seed,
+        };
+        setup(*schedule).check()?; // what cannot run is refused now, not after hours of other cells
         let faults = match method.network() {
             Network::Central => Faults::default(),
             _ => topology_spec.faults.clone(),
         };
         if !faults.are_none() {
+            if !matches!(timing, Timing::Rounds) {
+                bail!(
+                    "give the faults of its links either in the topology, for rounds, or in [clock], for virtual time"
+                );
+            }
             unreliable::check(&**method, &topology, &faults)?;
         }
         // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
@@ -147,6 +159,7 @@ impl Entry {
             Scaling::Raw => 1.0,
         };
         let schedule = schedule.divided_by(divided_by)?;
+        timing.check(&setup(schedule))?;
         Ok(Self {
             topology_name: topology_spec.name.clone(),
             method_name: spec.name.clone(),
@@ -159,27 +172,29 @@ impl Entry {
             method: Arc::clone(method),
             schedule,
             divided_by,
+            timing: *timing,
         })
     }
 
     /// What runs a cell of it.
     pub(crate) fn engine<'a>(&self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
-        Ok(match self.faults.are_none() {
-            true => Box::new(Simulator::new(setup)?),
-            false => Box::new(Unreliable::new(setup, self.faults.clone())?),
-        })
+        match self.faults.are_none() {
+            true => self.timing.engine(setup),
+            false => Ok(Box::new(Unreliable::new(setup, self.faults.clone())?)),
+        }
     }
 
     /// Its repetitions.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let [pull, push] = self.mixing_sha256();
         let what = format!(
-            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}",
+            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}",
             env!("ONEWAY_CODE"),
             self.problem.sha256,
             self.faults,
             self.method,
             self.schedule,
+            self.timing,
             self.run.iterations,
             self.run.record_every,
         );
@@ -232,17 +247,20 @@ struct Built {
     method: Arc<dyn Method>,
     recipe: Recipe,
     schedule: Schedule,
+    timing: Timing,
 }
 
 impl Built {
-    fn new(spec: &MethodSpec, run: RunSpec) -> Result<Self> {
+    fn new(spec: &MethodSpec, experiment: &Spec) -> Result<Self> {
+        let run = experiment.run;
         let mut given = spec.parameters.clone();
         if spec.corollary_momentum {
             let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
             given.push(("momentum".to_owned(), λ));
         }
         let recipe = spec.combination.around(Recipe::new(spec.kind, given)?);
-        Ok(Self { method: recipe.build()?.into(), recipe, schedule: build_schedule(spec.step, run)? })
+        let timing = Timing::new(experiment.clock, spec.asynchronous)?;
+        Ok(Self { method: recipe.build()?.into(), recipe, schedule: build_schedule(spec.step, run)?, timing })
     }
 }
 

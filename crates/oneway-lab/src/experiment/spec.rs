@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use oneway::asynchronous::Clock;
 use oneway::graph::MAX_AGENTS;
 use oneway::graph::families::{self, Family};
 use oneway::methods::{self, Kind};
@@ -11,6 +12,7 @@ use oneway::topology::{Subgraph, Weights};
 use oneway::unreliable::Faults;
 use toml::{Table, Value};
 
+use super::clock::{self, Timing};
 use super::combination::Combination;
 use super::faults::{self, Redraw};
 use super::fields::{Fields, real};
@@ -23,6 +25,8 @@ pub(crate) struct Spec {
     pub(crate) run: RunSpec,
     pub(crate) topologies: Vec<TopologySpec>,
     pub(crate) methods: Vec<MethodSpec>,
+    /// `[clock]`, if there is one.
+    pub(crate) clock: Option<Clock>,
 }
 
 /// `[run]`.
@@ -65,6 +69,8 @@ pub(crate) struct MethodSpec {
     pub(crate) kind: &'static Kind,
     pub(crate) graph: Option<Subgraph>,
     pub(crate) step: StepSpec,
+    /// Whether nobody waits for anyone.
+    pub(crate) asynchronous: bool,
     /// λ = (n/T)^¼ by the corollary, in place of a number.
     pub(crate) corollary_momentum: bool,
     pub(crate) parameters: Vec<(String, f64)>,
@@ -111,6 +117,7 @@ impl Spec {
         let topologies =
             topologies.map(|t| TopologySpec::read(t, folder, run)).collect::<Result<Vec<_>>>()?;
         let methods = top.tables("method")?.into_iter().map(MethodSpec::read).collect::<Result<Vec<_>>>()?;
+        let clock = clock::read(&mut top)?;
         top.finish()?;
 
         for (what, names) in [
@@ -124,7 +131,7 @@ impl Spec {
                 bail!("{what} {}: the name \"{name}\" is taken already; give each its own `name`", i + 1);
             }
         }
-        Ok(Self { problem, run, topologies, methods })
+        Ok(Self { problem, run, topologies, methods, clock })
     }
 }
 
@@ -216,12 +223,13 @@ impl MethodSpec {
             methods::kind(&fields.required("kind", kind)?).with_context(|| fields.path().to_owned())?;
         let graph = fields.choice("graph", &Subgraph::NAMED)?;
         let step = StepSpec::read(&mut fields)?;
+        let asynchronous = Timing::read(&mut fields)?;
         let has_momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum");
         let corollary_momentum = has_momentum && fields.word_for_number("momentum", "corollary")?;
         let parameters = fields.parameters(kind.parameters)?;
         let combination = Combination::read(&mut fields, kind)?;
         fields.finish()?;
-        Ok(Self { name, kind, graph, step, corollary_momentum, parameters, combination })
+        Ok(Self { name, kind, graph, step, asynchronous, corollary_momentum, parameters, combination })
     }
 }
 

@@ -118,6 +118,8 @@ pub(crate) enum Against {
     Iterations,
     /// Numbers sent over all links.
     BytesSent,
+    /// Virtual time, where there is a clock.
+    Time,
 }
 
 impl Against {
@@ -125,6 +127,7 @@ impl Against {
         match self {
             Against::Iterations => "iteration",
             Against::BytesSent => "bytes sent over all links",
+            Against::Time => "virtual time, in steps of a nominal agent",
         }
     }
 
@@ -132,6 +135,7 @@ impl Against {
         match self {
             Against::Iterations => Some(point.iteration as f64),
             Against::BytesSent => point.bytes_sent.map(|bytes| bytes as f64),
+            Against::Time => point.time,
         }
     }
 }
@@ -154,7 +158,10 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
         let repetitions = here.iter().copied().filter(|curve| curve.method == method);
         mean(method, palette.style(method), repetitions, quantity, against)
     });
-    let series: Vec<Series> = series.filter(|series| !series.x.is_empty()).collect();
+    let mut series: Vec<Series> = series.filter(|series| !series.x.is_empty()).collect();
+    if against == Against::Time {
+        cut_to_common_time(&mut series, &here);
+    }
     Chart {
         title: format!("{} on {topology}", quantity.title()),
         x: Axis { label: against.label().to_owned(), scale: Scale::Linear, limit: None },
@@ -165,6 +172,21 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
         },
         series,
         markers: vec![],
+    }
+}
+
+/// Cuts all lines where the first ends that went to the end: rounds in which everyone waits take longer, and would push
+/// those that do not wait to the edge. Lines that ended early, because they diverged, do not count.
+fn cut_to_common_time(series: &mut [Series], curves: &[&Curve]) {
+    let last = |curve: &Curve| curve.points.last().map(|point| (point.iteration, point.time));
+    let rounds = curves.iter().filter_map(|curve| last(curve)).map(|(k, _)| k).max();
+    let whole = curves.iter().filter_map(|curve| last(curve)).filter(|(k, _)| Some(*k) == rounds);
+    let end = whole.filter_map(|(_, time)| time).fold(f64::INFINITY, f64::min);
+    for series in series {
+        let kept = series.x.partition_point(|x| *x <= end).max(1);
+        for values in [&mut series.x, &mut series.y, &mut series.low, &mut series.high] {
+            values.truncate(kept);
+        }
     }
 }
 
@@ -230,6 +252,7 @@ mod tests {
             conservation_error: None,
             test_accuracy: None,
             bytes_sent: Some(100 * i as u64),
+            time: (topology == "timed").then_some(loss),
         };
         let points = losses.iter().enumerate().map(point).collect();
         Curve { topology: topology.to_owned(), method: method.to_owned(), repetition: 0, points }
@@ -245,6 +268,22 @@ mod tests {
         assert_eq!(loss.y.scale, Scale::Linear);
         assert!(chart(&curves, "ring", Quantity::Tracking, Against::Iterations).series.is_empty());
         assert!(chart(&curves, "no such", Quantity::Loss, Against::Iterations).series.is_empty());
+    }
+
+    #[test]
+    fn lines_over_time_end_together_unless_they_diverged() {
+        let curves = [
+            curve("timed", "slow", &[0.0, 5.0, 10.0, 15.0]),
+            curve("timed", "quick", &[0.0, 2.0, 4.0, 6.0]),
+            curve("timed", "diverged", &[0.0, 1.0]),
+        ];
+        let ends: Vec<Vec<f64>> = chart(&curves, "timed", Quantity::Loss, Against::Time)
+            .series
+            .into_iter()
+            .map(|series| series.x)
+            .collect();
+        assert_eq!(ends, [vec![0.0, 5.0], vec![0.0, 2.0, 4.0, 6.0], vec![0.0, 1.0]]);
+        assert!(chart(&curves[..1], "none", Quantity::Loss, Against::Time).series.is_empty());
     }
 
     #[test]

@@ -128,6 +128,7 @@ mod tests {
             conservation_error: Some(1e-17),
             test_accuracy: Some(0.84),
             bytes_sent: Some(12),
+            time: Some(0.1),
         };
         let end = End {
             status: CellStatus::Diverged,

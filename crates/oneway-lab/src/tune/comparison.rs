@@ -104,31 +104,53 @@ impl Comparison {
         text
     }
 
-    /// Means with their standard errors; the best of each topology marked, and with it all within two standard errors.
+    /// Means with their standard errors, a few topologies at a time; the best of each topology marked, and with it all within
+    /// two standard errors.
     pub(crate) fn table(&self) -> String {
+        /// More do not fit a terminal.
+        const SIDE_BY_SIDE: usize = 4;
+        let columns: Vec<usize> = (0..self.topologies.len()).collect();
+        let parts: Vec<String> = columns.chunks(SIDE_BY_SIDE).map(|columns| self.part(columns)).collect();
+        format!(
+            "{}\n* the lowest mean of its column, and those within two standard errors of it; – no step that was tried ends \
+             better than it began",
+            parts.join("\n")
+        )
+    }
+
+    fn part(&self, columns: &[usize]) -> String {
         let mut lines = Lines::new();
         lines.load_style(presets::UTF8_BORDERS_ONLY);
-        lines.set_header(std::iter::once("tuned").chain(self.topologies.iter().map(String::as_str)));
-        let best: Vec<Option<(f64, f64)>> = (0..self.topologies.len())
-            .map(|column| {
-                let known = self.results.iter().map(|row| &row[column]);
-                let known = known.filter_map(|score| Some((score.mean()?, score.error().unwrap_or(0.0))));
-                known.min_by(|a, b| a.0.total_cmp(&b.0))
-            })
-            .collect();
+        let names = columns.iter().map(|&column| self.short_name(column));
+        lines.set_header(std::iter::once("tuned".to_owned()).chain(names));
+        let best = |column: usize| {
+            let known = self.results.iter().map(|row| &row[column]);
+            let known = known.filter_map(|score| Some((score.mean()?, score.error().unwrap_or(0.0))));
+            known.min_by(|a, b| a.0.total_cmp(&b.0))
+        };
         for (method, row) in self.methods.iter().zip(&self.results) {
-            let cells = row.iter().zip(&best).map(|(score, best)| match (score.mean(), best) {
+            let cells = columns.iter().map(|&column| match (row[column].mean(), best(column)) {
                 (Some(mean), Some((least, error))) => {
-                    let own = score.error().unwrap_or(0.0);
-                    let mark = if mean - least <= 2.0 * own.hypot(*error) { "*" } else { " " };
-                    let spread = score.error().map_or(String::new(), |error| format!(" ± {}", number(error)));
+                    let own = row[column].error();
+                    let mark = if mean - least <= 2.0 * own.unwrap_or(0.0).hypot(error) { "*" } else { " " };
+                    let spread = own.map_or(String::new(), |error| format!(" ± {}", number(error)));
                     format!("{}{spread} {mark}", number(mean))
                 }
-                _ => "diverged".to_owned(),
+                _ => "–".to_owned(),
             });
             lines.add_row(std::iter::once(method.clone()).chain(cells));
         }
-        format!("{lines}\n* the lowest mean of its column, and those within two standard errors of it")
+        lines.to_string()
+    }
+
+    /// A topology's name with the values that were swept and without their keys: `ring, even`.
+    fn short_name(&self, column: usize) -> String {
+        let name = &self.topologies[column];
+        let Some((plain, swept)) = name.strip_suffix(']').and_then(|name| name.split_once(" [")) else {
+            return name.clone();
+        };
+        let values = swept.split("; ").map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+        std::iter::once(plain).chain(values).collect::<Vec<_>>().join(", ")
     }
 
     /// How many times the best method's score each method has.
@@ -138,7 +160,7 @@ impl Comparison {
         let map = HeatMap {
             title: "Tuned methods: score over the best of the column".to_owned(),
             x_label: "topology".to_owned(),
-            columns: self.topologies.clone(),
+            columns: (0..self.topologies.len()).map(|column| self.short_name(column)).collect(),
             y_label: "method".to_owned(),
             rows: self.methods.clone(),
             values,

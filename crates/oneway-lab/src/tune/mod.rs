@@ -128,7 +128,9 @@ impl Search {
         lines.set_header(["topology", "method", "step", "parameter", "score", ""]);
         for trial in &self.trials {
             let note = match trial {
-                Trial { score: None, .. } => "every candidate diverged: left as it was",
+                Trial { score: None, .. } => {
+                    "every candidate diverged, or ended worse than it began: left as it was"
+                }
                 Trial { own: true, .. } => "the file's own",
                 Trial { edge: true, .. } => "at the edge of the grid: look further",
                 _ => "",

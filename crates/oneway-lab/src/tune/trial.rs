@@ -11,11 +11,11 @@ use crate::experiment::spec::MethodSpec;
 use crate::results::cells::{CellResult, CellStatus};
 
 /// Candidates for each method on each topology.
-pub(super) const CANDIDATES: usize = 27;
+pub(super) const CANDIDATES: usize = 39;
 /// What is tuned besides the step, where a method has it, and the values that are tried.
 const SECOND: [(&str, [f64; 3]); 2] = [("momentum", [0.05, 0.1, 0.3]), ("heavy_ball", [0.3, 0.6, 0.9])];
 /// Candidates' steps reach from 1/SPAN of the step in the file to SPAN times it.
-const SPAN: f64 = 16.0;
+const SPAN: f64 = 64.0;
 
 /// One setting of one method on one topology, and how it did.
 #[derive(Debug, Clone, Serialize)]
@@ -30,7 +30,7 @@ pub(super) struct Trial {
     pub(super) own: bool,
     /// Whether its step or its second parameter is at the edge of the grid.
     pub(super) edge: bool,
-    /// How far it was run, and its score there; none if it diverged.
+    /// How far it was run, and its score there; none if it diverged or ended worse than it began.
     pub(super) iterations: u64,
     pub(super) score: Option<f64>,
 }
@@ -93,7 +93,7 @@ pub(super) fn candidates(topology: &str, method: &MethodSpec) -> Vec<Trial> {
     trials
 }
 
-/// The mean over the last quarter of a curve; none if it diverged.
+/// The mean over the last quarter of a curve; none if it diverged, or ended worse than it began.
 pub(super) fn score_of(result: &CellResult, by: Criterion) -> Option<f64> {
     let points = &result.points;
     let last = &points[points.len() - points.len().div_ceil(4)..];
@@ -101,8 +101,9 @@ pub(super) fn score_of(result: &CellResult, by: Criterion) -> Option<f64> {
         Criterion::Loss => m.loss,
         Criterion::Gradient => m.grad_norm_sq,
     };
-    (result.end.status == CellStatus::Completed && !last.is_empty())
-        .then(|| last.iter().map(of).sum::<f64>() / last.len() as f64)
+    let mean = last.iter().map(of).sum::<f64>() / last.len() as f64;
+    let began = points.first().map_or(f64::NEG_INFINITY, of);
+    (result.end.status == CellStatus::Completed && mean <= began).then_some(mean)
 }
 
 /// One in `keep` of the trials of each method on each topology, at least one, best first.

@@ -50,6 +50,8 @@ mod scaled;
 mod selection;
 mod sign;
 mod sparse;
+#[cfg(test)]
+mod tests;
 mod uniform;
 
 pub use dense::{Identity, Saturate};

@@ -1,5 +1,7 @@
 //! Rounding to whole numbers in plain arithmetic, so that several numbers are rounded side by side, and the draws for it.
 
+use std::array;
+
 use crate::sample::{Draws, unit};
 
 /// How a number between two levels is rounded.
@@ -24,9 +26,8 @@ pub(super) fn nearest(y: f64) -> f64 {
 #[inline(always)]
 pub(super) fn at_random(y: f64, bits: u64) -> f64 {
     let near = nearest(y);
-    let below = if near > y { near - 1.0 } else { near };
-    let up = unit(bits) < y - below;
-    if up { below + 1.0 } else { below }
+    let below = near - f64::from(u8::from(near > y));
+    below + f64::from(u8::from(unit(bits) < y - below))
 }
 
 /// Replaces each number by `code(number, 64 bits drawn for it)`.
@@ -35,9 +36,7 @@ pub(super) fn with_bits(x: &mut [f64], draws: &mut Draws, mut code: impl FnMut(f
     let (blocks, last) = x.as_chunks_mut::<8>();
     for block in blocks {
         let bits = draws.pairs_of_bits();
-        for (x, bits) in block.iter_mut().zip(bits.as_flattened()) {
-            *x = code(*x, *bits);
-        }
+        *block = array::from_fn(|i| code(block[i], bits[i / 2][i % 2]));
     }
     for x in last {
         *x = code(*x, draws.bits());

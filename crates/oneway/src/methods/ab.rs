@@ -133,12 +133,15 @@ pub(super) const AB: Kind = Kind {
     with_estimator: Some(|_, estimator| Ok(Box::new(Ab::new(estimator, 0.0)?))),
 };
 
+/// Small enough for a directed ring, which bears no step at all from β = ¼ on.
+const MIXED_BALL: Parameter = Parameter { default: Some(0.2), ..HEAVY_BALL };
+
 pub(super) const ABM: Kind = Kind {
     name: "abm",
     about: "ABm, on time-varying digraphs DSGTm-TV: AB with a heavy ball",
     rule: "X⁺ = RX − ηY + β(X − X⁻); Y⁺ = CY + G⁺ − G",
     reference: "Xin & Khan 2020; DSGTm-TV 2024",
-    parameters: &[HEAVY_BALL],
+    parameters: &[MIXED_BALL],
     build: |parameters| Ok(Box::new(Ab::new(Gradient, parameters.real("heavy_ball")?)?)),
     with_estimator: Some(|parameters, estimator| {
         Ok(Box::new(Ab::new(estimator, parameters.real("heavy_ball")?)?))
@@ -171,7 +174,7 @@ pub(super) const AB_SAGA: Kind = Kind {
 
 const NESTEROV: Parameter =
     Parameter {
-        name: "nesterov", about: "γ in [0, 1), how far models are extrapolated", default: Some(0.3)
+        name: "nesterov", about: "γ in [0, 1), how far models are extrapolated", default: Some(0.1)
     };
 
 fn accelerated<E: Estimator>(parameters: &Parameters, estimator: E) -> Result<Ab<E>> {
@@ -184,7 +187,7 @@ pub(super) const ACCELERATED: Kind = Kind {
     rule: "X⁺ = RS − ηY + β(X − X⁻); S⁺ = X⁺ + γ(X⁺ − X); Y⁺ = CY + g(S⁺) − g(S)",
     reference: "Nguyen, Nguyen & Nedić 2023",
     trust: Trust::C,
-    parameters: &[Parameter { default: Some(0.3), ..HEAVY_BALL }, NESTEROV],
+    parameters: &[Parameter { default: Some(0.1), ..HEAVY_BALL }, NESTEROV],
     build: |parameters| Ok(Box::new(accelerated(parameters, Gradient)?)),
     with_estimator: Some(|parameters, estimator| Ok(Box::new(accelerated(parameters, estimator)?))),
     ..AB

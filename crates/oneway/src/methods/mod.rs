@@ -1,8 +1,9 @@
 //! The methods, and their registry: name → constructor from parameters.
 
 mod ab;
+mod adamdos;
+mod central;
 pub mod combine;
-mod csgdm;
 mod dsgd;
 mod dsmt;
 pub mod estimator;
@@ -17,7 +18,8 @@ mod sgp;
 mod tracking;
 
 pub use ab::Ab;
-pub use csgdm::Csgdm;
+pub use adamdos::AdaMdos;
+pub use central::{Adam, AdamDescent, Central, Csgdm, Descent, MomentumDescent, Plain};
 pub use dsgd::Dsgd;
 pub use dsmt::{Begun, Dsmt};
 pub use exact_diffusion::ExactDiffusion;
@@ -124,6 +126,7 @@ pub const KINDS: &[Kind] = &[
     momentum_tracking::KIND,
     global_momentum::QG_DSGDM,
     global_momentum::DECENTLAM,
+    adamdos::KIND,
     combine::MULTI_GOSSIP,
     combine::LOCAL_SMTPP,
     combine::LMT,
@@ -135,7 +138,10 @@ pub const KINDS: &[Kind] = &[
     combine::BEER.kind,
     combine::MOTEF.kind,
     combine::HB_SECTOR.kind,
-    csgdm::KIND,
+    central::CSGDM,
+    central::SGD,
+    central::STORM,
+    central::ADAM,
 ];
 
 /// The method called `name`; the error suggests the nearest name.

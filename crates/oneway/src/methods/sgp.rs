@@ -10,7 +10,7 @@ use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::estimator::{Estimator, Gradient, HeavyBall};
 use crate::methods::{HEAVY_BALL, Kind, Trust};
-use crate::passes::Passes;
+use crate::passes::{self, Passes};
 use crate::problem::Problem;
 use crate::row::{self, Width};
 use crate::topology::Subgraph;
@@ -51,7 +51,7 @@ impl<E: Estimator> Method for Sgp<E> {
     }
 
     fn own_passes(&self) -> Option<&dyn Passes> {
-        E::passes_of(self)
+        passes::compiled(self)
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {

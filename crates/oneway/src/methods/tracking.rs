@@ -14,7 +14,7 @@ use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::estimator::{Estimator, Gradient, Momentum, STORM as STORM_PARAMETER, Storm};
 use crate::methods::{Kind, MOMENTUM, Trust, track};
-use crate::passes::Passes;
+use crate::passes::{self, Passes};
 use crate::problem::Problem;
 use crate::row::{self, Width};
 use crate::topology::Subgraph;
@@ -74,7 +74,7 @@ impl<E: Estimator> Method for Tracking<E> {
     }
 
     fn own_passes(&self) -> Option<&dyn Passes> {
-        E::passes_of(self)
+        passes::compiled(self)
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {

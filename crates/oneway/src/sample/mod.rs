@@ -29,6 +29,12 @@ pub enum Purpose {
     Noise = 5,
     /// What a lossy code rounds by or picks, by agent, round and message.
     Codec = 6,
+    /// Times of an agent's steps, by agent and by its own count of steps.
+    Clock = 10,
+    /// Journeys on the pull graph, by sender, message and (as phase) receiver.
+    PullJourney = 11,
+    /// Journeys on the push graph.
+    PushJourney = 12,
     /// Whether and when a message on the pull graph arrives, by receiver, round and sender (as the phase).
     PullLink = 16,
     /// The same on the push graph.

@@ -355,7 +355,7 @@ impl LinearMap for SparseRound<'_> {
                 start = end;
             }
             s.copy_from_slice(&self.next);
+            self.map.keep_to_law(s); // a round may leave it from states that no run is in
         }
-        self.map.keep_to_law(s);
     }
 }

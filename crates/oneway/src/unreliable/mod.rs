@@ -187,22 +187,26 @@ impl<'a> Engine<'a> for Unreliable<'a> {
 /// Whether faults can be, and whether a method can do without some messages on this network; the error says why not.
 pub fn check(method: &dyn Method, topology: &Topology, faults: &Faults) -> Result<()> {
     faults.check(topology.agents())?;
-    if method.network() == Network::Central {
-        return Err(Error::NeedsEveryMessage("a centralised method has no links of its own"));
-    }
-    if method.keeps_copies() || method.phases() > 1 {
-        return Err(Error::NeedsEveryMessage(
-            "it keeps copies of what its neighbours have, or exchanges several times a round",
-        ));
-    }
     let keeps = |mixing: &Mixing| (0..mixing.agents()).all(|i| mixing.weight(i, i) > 0.0);
-    let has_weights = method.roles().weight.is_some();
-    if has_weights && !topology.period().iter().all(|pair| keeps(&pair.push)) {
-        return Err(Error::NeedsEveryMessage(
-            "it divides by push-sum weights, which are zero where an agent keeps nothing of its own and nothing arrives",
-        ));
-    }
-    Ok(())
+    let roles = method.roles();
+    let reason = match () {
+        () if method.network() == Network::Central => "a centralised method has no links of its own",
+        () if method.network() == Network::PullOnly => {
+            "a pull-only method needs one π_R for all rounds, and where messages are missing R is another in each"
+        }
+        () if roles.tracker.is_some() && roles.tracker_sent.is_none() => {
+            "its trackers are not pushed, and keep their mean only as long as R is doubly stochastic"
+        }
+        () if method.phases() > 1 => "it exchanges several times a round",
+        () if method.keeps_copies() => {
+            "it keeps copies of its neighbours' state, made of differences: a lost one would spoil them for ever"
+        }
+        () if roles.weight.is_some() && !topology.period().iter().all(|pair| keeps(&pair.push)) => {
+            "it divides by push-sum weights, and one is zero where an agent keeps nothing and nothing arrives"
+        }
+        () => return Ok(()),
+    };
+    Err(Error::NeedsEveryMessage(reason))
 }
 
 /// What an exchange of messages needs to know of its round.

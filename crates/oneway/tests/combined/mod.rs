@@ -17,7 +17,11 @@ pub fn bare() -> impl Iterator<Item = &'static Kind> {
 }
 
 /// A compressed method with another codec and other parameters.
-pub fn with_codec(coded: &Coded, codec: Box<dyn Codec>, given: &[(&str, f64)]) -> oneway::Result<Box<dyn Method>> {
+pub fn with_codec(
+    coded: &Coded,
+    codec: Box<dyn Codec>,
+    given: &[(&str, f64)],
+) -> oneway::Result<Box<dyn Method>> {
     let has = |name: &str| coded.kind.parameters.iter().any(|parameter| parameter.name == name);
     let given = given.iter().filter(|(name, _)| has(name)).map(|(name, value)| ((*name).to_owned(), *value));
     let parameters = Parameters::new(coded.kind.name, coded.kind.parameters, given)?;

@@ -15,7 +15,7 @@ struct Message {
     carries: Vec<f64>,
 }
 
-pub struct ByTheBook<'a> {
+pub(crate) struct ByTheBook<'a> {
     setup: Setup<'a>,
     faults: &'a Faults,
     k: u64,
@@ -33,12 +33,12 @@ pub struct ByTheBook<'a> {
 }
 
 impl<'a> ByTheBook<'a> {
-    pub fn new(setup: Setup<'a>, faults: &'a Faults) -> Self {
+    pub(crate) fn new(setup: Setup<'a>, faults: &'a Faults) -> Self {
         let Setup { method, problem, topology, schedule, seed } = setup;
         let d = problem.dim();
         let states = (0..problem.agents()).map(|agent| {
             let mut state = vec![0.0; method.layout(problem).state.len(d)];
-            let at = Round { k: 0, phase: 0, η: schedule.at(0), agent, seed };
+            let at = Round { k: 0, phase: 0, η: schedule.at(0), agent, agents: problem.agents(), seed };
             method.init(&mut state, &mut Local::new(problem, at, 0, topology.at(0), &mut vec![0.0; d]));
             state
         });
@@ -66,11 +66,11 @@ impl<'a> ByTheBook<'a> {
         }
     }
 
-    pub fn round(&mut self) {
+    pub(crate) fn round(&mut self) {
         let Setup { method, problem, topology, schedule, seed } = self.setup;
         let (k, n, d) = (self.k, problem.agents(), problem.dim());
         let (layout, pair) = (method.layout(problem), topology.at(k));
-        let at = |agent: usize| Round { k, phase: 0, η: schedule.at(k), agent, seed };
+        let at = |agent: usize| Round { k, phase: 0, η: schedule.at(k), agent, agents: n, seed };
         let (mut pulls, mut pushes) = (vec![], vec![]);
         for agent in 0..n {
             let [mut pull, mut push] = [layout.pull, layout.push].map(|width| vec![0.0; width.len(d)]);
@@ -83,14 +83,15 @@ impl<'a> ByTheBook<'a> {
         self.offered.push(pulls);
 
         let [pull_bytes, push_bytes] = method.bytes(problem, 0);
-        for link in pair.pull.iter().filter(|link| link.from != link.to && !self.away(link.from, k)) {
+        let away: Vec<bool> = (0..n).map(|agent| self.away(agent, k)).collect();
+        for link in pair.pull.iter().filter(|link| link.from != link.to && !away[link.from]) {
             self.bytes_sent += pull_bytes as u64;
             if let Some(delay) = self.faults.fate(seed, Graph::Pull, link.from, link.to, k) {
                 let arrival = k + u64::from(delay);
                 self.pulls.push(Message { link: (link.from, link.to), sent: k, arrival, carries: vec![] });
             }
         }
-        for link in pair.push.iter().filter(|link| link.from != link.to && !self.away(link.from, k)) {
+        for link in pair.push.iter().filter(|link| link.from != link.to && !away[link.from]) {
             self.bytes_sent += push_bytes as u64;
             let ends = (link.from, link.to);
             let ρ = self.pushed.entry(ends).or_insert_with(|| vec![0.0; layout.push.len(d)]);
@@ -104,7 +105,7 @@ impl<'a> ByTheBook<'a> {
             }
         }
 
-        for agent in (0..n).filter(|&agent| !self.away(agent, k)).collect::<Vec<_>>() {
+        for agent in (0..n).filter(|&agent| !away[agent]) {
             let pulled = self.pulled(agent);
             let mut pushed: Vec<f64> =
                 pushes[agent].iter().map(|x| pair.push.weight(agent, agent) * x).collect();

@@ -101,8 +101,11 @@ const GAMMA_TRACKER: Parameter = Parameter {
 const SCALE: Parameter =
     Parameter { name: "scale", about: "s₀ > 0, the scale of the code in round 0", default: Some(1.0) };
 
-const DECAY: Parameter =
-    Parameter { name: "decay", about: "ζ in (0, 1], the ratio of one round's scale to the last", default: Some(0.99) };
+const DECAY: Parameter = Parameter {
+    name: "decay",
+    about: "ζ in (0, 1], the ratio of one round's scale to the last",
+    default: Some(0.99),
+};
 
 /// γ and α of the file, for both graphs.
 fn damping(owner: &str, given: &Parameters) -> Result<Damping> {
@@ -264,7 +267,12 @@ pub(in crate::methods) const HB_SECTOR: Coded = Coded {
             return Err(Error::parameter("hb-sector", "compress", format!("{codec:?}"), expected));
         }
         let inner = gradient_tracking(or_gradient(estimator), given.real("heavy_ball")?)?;
-        Ok(Box::new(Compressed::new("hb-sector", inner, codec, [Damping::new(1.0, given.real("alpha")?); 2])?))
+        Ok(Box::new(Compressed::new(
+            "hb-sector",
+            inner,
+            codec,
+            [Damping::new(1.0, given.real("alpha")?); 2],
+        )?))
     },
 };
 

@@ -116,8 +116,11 @@ impl Method for LocalUpdates {
     }
 }
 
-const LOCAL_STEPS: Parameter =
-    Parameter { name: "local_steps", about: "Q, how many steps there are for each exchange", default: Some(2.0) };
+const LOCAL_STEPS: Parameter = Parameter {
+    name: "local_steps",
+    about: "Q, how many steps there are for each exchange",
+    default: Some(2.0),
+};
 
 /// Not in the literature. Tested: Q = 1 is SMTPP bit for bit, Σv = Σm, and it finds x*.
 pub(in crate::methods) const LOCAL_SMTPP: Kind = Kind {

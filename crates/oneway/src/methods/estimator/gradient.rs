@@ -1,9 +1,8 @@
 //! The newest gradient, or the mean of a few of them.
 
 use super::{Estimator, EstimatorKind};
-use crate::method::{Local, Method};
+use crate::method::Local;
 use crate::parameters::Parameter;
-use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::{Error, Result};
 
@@ -12,10 +11,6 @@ use crate::{Error, Result};
 pub struct Gradient;
 
 impl Estimator for Gradient {
-    fn passes_of<M: Method>(method: &M) -> Option<&dyn Passes> {
-        Some(method)
-    }
-
     fn averages(&self) -> bool {
         false
     }

@@ -19,14 +19,13 @@ pub(super) use storm::STORM;
 
 use std::fmt::Debug;
 
-use crate::method::{Local, Method};
+use crate::method::Local;
 use crate::parameters::{Parameter, Parameters};
-use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::{Error, Result};
 
 /// An estimate m of ∇f_i(x), kept up to date as x moves.
-pub trait Estimator: Send + Sync + Debug {
+pub trait Estimator: Send + Sync + Debug + 'static {
     /// Vectors that it keeps besides m, on this problem.
     fn memory(&self, _problem: &dyn Problem) -> usize {
         0
@@ -35,14 +34,6 @@ pub trait Estimator: Send + Sync + Debug {
     /// Whether m is more than the newest gradient, so that its distance from ∇f_i(x_i) says something of its own.
     fn averages(&self) -> bool {
         true
-    }
-
-    /// The passes of a method around this estimator, compiled for the two: `Some(method)` where many runs are made of them.
-    fn passes_of<M: Method>(_method: &M) -> Option<&dyn Passes>
-    where
-        Self: Sized,
-    {
-        None
     }
 
     /// Whether it can work on this problem; the error says what is missing.

@@ -2,9 +2,8 @@
 
 use super::{Estimator, EstimatorKind};
 use crate::Result;
-use crate::method::{Local, Method};
+use crate::method::Local;
 use crate::methods::{MOMENTUM, momentum_coefficient};
-use crate::passes::Passes;
 
 /// m⁺ = (1−λ)m + λ∇F_i(x⁺; ξ⁺), from m₀ = 0.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,10 +19,6 @@ impl Momentum {
 }
 
 impl Estimator for Momentum {
-    fn passes_of<M: Method>(method: &M) -> Option<&dyn Passes> {
-        Some(method)
-    }
-
     fn first(&self, _x: &[f64], m: &mut [f64], _memory: &mut [f64], _local: &mut Local<'_>) {
         m.fill(0.0);
     }
