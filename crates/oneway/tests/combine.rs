@@ -12,7 +12,7 @@ use oneway::Result;
 use oneway::codec::codec;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::Method;
+use oneway::method::{Method, Network};
 use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe};
 use oneway::methods::estimator::{ESTIMATORS, estimator};
 use oneway::methods::{KINDS, PUSH_PULL, kind};
@@ -68,7 +68,8 @@ fn several_exchanges_are_one_with_powers_of_the_weights() {
     let problem = logistic(7, Batch::Full);
     for kind in bare() {
         let method = build(kind);
-        if method.phases() > 1 || method.check(&problem).is_err() || kind.name == "r-fast" {
+        let draws_samples = kind.name.ends_with("saga"); // other ones in each exchange
+        if method.phases() > 1 || draws_samples || kind.name == "r-fast" {
             continue; // R-FAST asks for its own weight, which R^K does not tell
         }
         let once = topology(kind, kind.graphs[0], &[families::flower(7, 3).unwrap()], 0);
@@ -87,10 +88,12 @@ fn several_exchanges_are_one_with_powers_of_the_weights() {
                 let far = distance(&estimates(&found), &estimates(&expected));
                 assert!(far < 1e-11, "{} with {exchanges}: off by {far:e}", kind.name);
             }
-            let [plain, more] =
-                [expected.view(), found.view()].map(|view| measure(&view).unwrap().bytes_sent);
-            let [once_bytes, _] = method.bytes(&problem, 0);
-            assert!(plain.is_some() && more.is_some() && once_bytes + method.bytes(&problem, 0)[1] > 0);
+            let bytes = |method: &dyn Method| {
+                let mut simulator = simulate(method, &problem, &once, 0.0001);
+                advance(&mut simulator, 3);
+                measure(&simulator.view()).unwrap().bytes_sent.unwrap()
+            };
+            assert_eq!(bytes(&gossip), exchanges as u64 * bytes(&*method), "{}", kind.name);
         }
     }
 }
@@ -131,8 +134,8 @@ fn local_steps_of_one_agent_are_its_rounds() {
     for kind in bare() {
         let topology = topology(kind, kind.graphs[0], std::slice::from_ref(&alone), 0);
         let method = build(kind);
-        if method.check(&problem).is_err() {
-            continue;
+        if kind.name.ends_with("saga") {
+            continue; // draws other samples in a local step than in a round
         }
         let mut plain = simulate(&*method, &problem, &topology, 0.05);
         let local = LocalUpdates::new("Q", build(kind), 4).unwrap();
@@ -189,7 +192,7 @@ fn laws_and_solutions_stay() {
                 }
             }
             if method.check(&exact).is_ok() && method.roles().tracker.is_some() {
-                let η = limit(&**method, &topology).map_or(0.3 * η, |limit| 0.3 * limit.raw);
+                let η = limit(&**method, &topology).map_or(0.3 * η, |limit| η.min(0.3 * limit.raw));
                 let mut simulator = simulate(&**method, &exact, &topology, η);
                 advance(&mut simulator, 20_000);
                 let expected = exact.minimiser().repeat(7);
@@ -268,7 +271,9 @@ fn all_of_it_goes_together() {
             let mut simulator = simulate(&*method, &problem, &topology, step(kind, &topology, 0.02));
             advance(&mut simulator, 300);
             let measured = measure(&simulator.view()).unwrap();
-            assert!(measured.conservation_error.unwrap_or(0.0) < 1e-12, "{method:?}");
+            // FROST's first gradients are divided by small numbers
+            let rounding = if kind.network == Network::PullOnly { 1e-8 } else { 1e-12 };
+            assert!(measured.conservation_error.unwrap_or(0.0) < rounding, "{method:?}");
             let start = measure(&simulate(&*method, &problem, &topology, 0.1).view()).unwrap();
             assert!(measured.loss < start.loss, "{method:?}: {} from {}", measured.loss, start.loss);
             tried += 1;
