@@ -12,7 +12,7 @@ use oneway::Result;
 use oneway::codec::codec;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::Method;
+use oneway::method::{Method, Network};
 use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe};
 use oneway::methods::estimator::{ESTIMATORS, estimator};
 use oneway::methods::{KINDS, PUSH_PULL, kind};
