@@ -15,7 +15,7 @@ use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network};
 use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe};
 use oneway::methods::estimator::{ESTIMATORS, estimator};
-use oneway::methods::{KINDS, PUSH_PULL, kind};
+use oneway::methods::{KINDS, Kind, PUSH_PULL, kind};
 use oneway::metrics::measure;
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::parameters::Parameters;
@@ -185,7 +185,7 @@ fn laws_and_solutions_stay() {
                 for _ in 0..ROUNDS {
                     simulator.round();
                     let error = measure(&simulator.view()).unwrap().conservation_error.unwrap_or(0.0);
-                    assert!(error < 1e-13, "{method:?}: {error:e}");
+                    assert!(error < 1e-12, "{method:?}: {error:e}");
                 }
             }
             if method.check(&exact).is_ok() && method.roles().tracker.is_some() {
@@ -254,7 +254,9 @@ fn with_codec(name: &str, other: &str) -> Recipe {
 fn all_of_it_goes_together() {
     let problem = logistic(7, Batch::Sampled(1));
     let mut tried = 0;
-    for kind in bare().filter(|kind| kind.with_estimator.is_some()) {
+    // exact diffusion and D² correct by what W itself has done, which a codec changes
+    let takes_a_codec = |kind: &&Kind| !["exact-diffusion", "d2"].contains(&kind.name);
+    for kind in bare().filter(|kind| kind.with_estimator.is_some()).filter(takes_a_codec) {
         for estimator in ESTIMATORS {
             let recipe = Recipe {
                 gossip: 2,
