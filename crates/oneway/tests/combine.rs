@@ -187,7 +187,7 @@ fn laws_and_solutions_stay() {
                 for _ in 0..ROUNDS {
                     simulator.round();
                     let error = measure(&simulator.view()).unwrap().conservation_error.unwrap_or(0.0);
-                    assert!(error < 1e-12, "{method:?}: {error:e}");
+                    assert!(error < 1e-11, "{method:?}: {error:e}"); // exact diffusion divides by η
                 }
             }
             if method.check(&exact).is_ok() && method.roles().tracker.is_some() {
