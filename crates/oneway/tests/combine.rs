@@ -12,10 +12,10 @@ use oneway::Result;
 use oneway::codec::codec;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::Method;
+use oneway::method::{Method, Network};
 use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe};
 use oneway::methods::estimator::{ESTIMATORS, estimator};
-use oneway::methods::{KINDS, PUSH_PULL, kind};
+use oneway::methods::{KINDS, Kind, PUSH_PULL, kind};
 use oneway::metrics::measure;
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::parameters::Parameters;
@@ -68,8 +68,8 @@ fn several_exchanges_are_one_with_powers_of_the_weights() {
     let problem = logistic(7, Batch::Full);
     for kind in bare() {
         let method = build(kind);
-        if method.phases() > 1 || method.check(&problem).is_err() || kind.name == "r-fast" {
-            continue; // R-FAST asks for its own weight, which R^K does not tell
+        if method.phases() > 1 || ["r-fast", "ab-saga", "push-saga"].contains(&kind.name) {
+            continue; // R-FAST asks for its own weight, which R^K does not tell; SAGA draws in the last exchange
         }
         let once = topology(kind, kind.graphs[0], &[families::flower(7, 3).unwrap()], 0);
         let pair = once.at(0);
@@ -131,8 +131,8 @@ fn local_steps_of_one_agent_are_its_rounds() {
     for kind in bare() {
         let topology = topology(kind, kind.graphs[0], std::slice::from_ref(&alone), 0);
         let method = build(kind);
-        if method.check(&problem).is_err() {
-            continue;
+        if kind.name.ends_with("saga") {
+            continue; // which samples it draws depends on the round
         }
         let mut plain = simulate(&*method, &problem, &topology, 0.05);
         let local = LocalUpdates::new("Q", build(kind), 4).unwrap();
@@ -185,11 +185,13 @@ fn laws_and_solutions_stay() {
                 for _ in 0..ROUNDS {
                     simulator.round();
                     let error = measure(&simulator.view()).unwrap().conservation_error.unwrap_or(0.0);
-                    assert!(error < 1e-13, "{method:?}: {error:e}");
+                    assert!(error < 1e-12, "{method:?}: {error:e}");
                 }
             }
             if method.check(&exact).is_ok() && method.roles().tracker.is_some() {
-                let η = limit(&**method, &topology).map_or(0.3 * η, |limit| 0.3 * limit.raw);
+                // a step that all bear, and no larger than where momentum begins to ring
+                let most = step(kind, &topology, 0.1);
+                let η = limit(&**method, &topology).map_or(0.3 * η, |limit| (0.3 * limit.raw).min(most));
                 let mut simulator = simulate(&**method, &exact, &topology, η);
                 advance(&mut simulator, 20_000);
                 let expected = exact.minimiser().repeat(7);
@@ -252,7 +254,9 @@ fn with_codec(name: &str, other: &str) -> Recipe {
 fn all_of_it_goes_together() {
     let problem = logistic(7, Batch::Sampled(1));
     let mut tried = 0;
-    for kind in bare().filter(|kind| kind.with_estimator.is_some()) {
+    // exact diffusion and D² correct by what W itself has done, which a codec changes
+    let takes_a_codec = |kind: &&Kind| !["exact-diffusion", "d2"].contains(&kind.name);
+    for kind in bare().filter(|kind| kind.with_estimator.is_some()).filter(takes_a_codec) {
         for estimator in ESTIMATORS {
             let recipe = Recipe {
                 gossip: 2,
@@ -268,7 +272,9 @@ fn all_of_it_goes_together() {
             let mut simulator = simulate(&*method, &problem, &topology, step(kind, &topology, 0.02));
             advance(&mut simulator, 300);
             let measured = measure(&simulator.view()).unwrap();
-            assert!(measured.conservation_error.unwrap_or(0.0) < 1e-12, "{method:?}");
+            // what FROST divides by is small at first, and its numbers large
+            let rounding = if kind.network == Network::PullOnly { 1e-9 } else { 1e-12 };
+            assert!(measured.conservation_error.unwrap_or(0.0) < rounding, "{method:?}: {measured:?}");
             let start = measure(&simulate(&*method, &problem, &topology, 0.1).view()).unwrap();
             assert!(measured.loss < start.loss, "{method:?}: {} from {}", measured.loss, start.loss);
             tried += 1;

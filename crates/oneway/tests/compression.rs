@@ -97,11 +97,13 @@ fn every_compressed_method_finds_the_minimiser() {
     }
 }
 
-/// … and so does every method that tracks, with γ and α left to the codec.
+/// … and so does every method that tracks, with γ and α left to the codec. Exact diffusion and D² do not: what they correct by
+/// is what W itself has done, and p + γ(p̂w − p̂) is not that.
 #[test]
 fn any_tracker_finds_the_minimiser_with_the_damping_that_a_codec_suggests() {
     let digraph = families::exponential(8).unwrap();
-    for kind in bare().filter(|kind| kind.method([]).unwrap().roles().tracker.is_some()) {
+    let tracks = |kind: &&Kind| kind.method([]).unwrap().roles().tracker.is_some();
+    for kind in bare().filter(tracks).filter(|kind| !["exact-diffusion", "d2"].contains(&kind.name)) {
         let topology = network(kind, &digraph);
         for name in ["identity", "top-k", "random-k", "quantise", "sign", "natural", "log-quantise"] {
             let method = compressed(kind, default(name), Damping::BY_QUALITY);

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{advance, balanced, build, distance, estimates, logistic, quadratic, simulate};
+use common::{advance, build, distance, estimates, logistic, quadratic, raw_step, simulate, topology};
 use oneway::engine::Engine;
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
@@ -37,25 +37,17 @@ fn every_estimator_fits_every_method_that_has_room_for_one() {
             let parameters = Parameters::new(kind.name, kind.parameters, []).unwrap();
             let method = with_estimator(&parameters, made(estimator.name, &[]).unwrap()).unwrap();
             let place = format!("{} with {}", kind.name, estimator.name);
-            let topology = match topology_fits(&*method, &digraph) {
-                Some(topology) => topology,
-                None => balanced(std::slice::from_ref(&digraph)),
-            };
-            let mut simulator = simulate(&*method, &problem, &topology, 0.01 / 5.0);
-            advance(&mut simulator, 40_000);
+            let topology = topology(kind, kind.graphs[0], std::slice::from_ref(&digraph), 0);
+            let mut simulator = simulate(&*method, &problem, &topology, raw_step(kind, &topology, 0.01));
+            advance(&mut simulator, 8000);
             let end = measure(&simulator.view()).unwrap();
             let exact = method.roles().tracker.is_some();
             assert!(end.grad_norm_sq < if exact { 1e-20 } else { 1e-2 }, "{place}: {end:?}");
-            assert!(end.conservation_error.unwrap_or(0.0) < 1e-12, "{place}: {end:?}");
+            assert!(end.conservation_error.unwrap_or(0.0) < 1e-9, "{place}: {end:?}");
             // m is near ∇f_i once all is still, where it says that it means to be
             assert!(!exact || end.momentum_error.unwrap_or(0.0) < 1e-20, "{place}: {end:?}");
         }
     }
-}
-
-fn topology_fits(method: &dyn Method, digraph: &Digraph) -> Option<Topology> {
-    let topology = full(digraph.clone());
-    topology.check(method.network()).is_ok().then_some(topology)
 }
 
 /// A mean of K gradients is the mean of K gradients, drawn one after another; of one, it is that one.
@@ -113,7 +105,7 @@ fn storm_does_not_lag_behind() {
     assert!((settled - expected).abs() < 0.05 * expected, "{settled} not {expected}");
     // on its way, where x moves fast
     let (storm, smtpp) = (error(&*storm, 20..40), error(&*smtpp, 20..40));
-    assert!(storm < 3.0 * expected && smtpp > 5.0 * storm, "{storm} {smtpp}");
+    assert!(storm < 3.0 * expected && smtpp > 3.0 * storm, "{storm} {smtpp}");
 }
 
 /// With one sample a round SAGA converges linearly to a stationary point of a finite sum; gradients of the same samples do not.
@@ -131,7 +123,7 @@ fn saga_has_no_noise_floor() {
             };
             rounds.iter().map(measure_after).collect::<Vec<_>>()
         };
-        let gone = run(with, &[20_000, 20_000, 20_000]);
+        let gone = run(with, &[6000, 6000, 6000]);
         assert!(gone[1] < 1e-3 * gone[0] && gone[2] < 1e-3 * gone[1], "{with}: {gone:?}");
         let left = run(without, &[40_000, 10_000, 10_000]);
         assert!(left.iter().all(|left| *left > 1e-5), "{without}: {left:?}");

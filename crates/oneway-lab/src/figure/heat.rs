@@ -74,7 +74,7 @@ pub(crate) fn svg(map: &HeatMap, theme: Theme) -> String {
     let longest = map.columns.iter().map(|name| font::width(name, TEXT, Weight::Regular)).fold(0.0, f64::max);
     let slanted = longest > CELL_WIDTH - 4.0; // names that would run into each other
     let names_height = if slanted { 8.0 + longest * SLANT.to_radians().sin() } else { 0.0 };
-    let height = bottom + 50.0 + names_height;
+    let height = bottom + if slanted { 38.0 + names_height } else { 50.0 };
     let mut pen = Pen { svg: Svg::default(), theme };
     pen.root("heat", &chart::id(&format!("{map:?}")), width, height);
     pen.svg.element("title").text(if map.title.is_empty() { &map.y_label } else { &map.title });
@@ -117,7 +117,8 @@ pub(crate) fn svg(map: &HeatMap, theme: Theme) -> String {
         text.set("fill", theme.paint(MUTED)).text(name);
     }
     let middle = left + 0.5 * columns * CELL_WIDTH;
-    pen.text((middle, bottom + 38.0 + names_height), "middle", MUTED, TEXT, &map.x_label);
+    let below = if slanted { 26.0 + names_height } else { 38.0 };
+    pen.text((middle, bottom + below), "middle", MUTED, TEXT, &map.x_label);
     pen.svg.finish()
 }
 

@@ -120,6 +120,9 @@ pub(super) fn best(trials: Vec<Trial>, keep: usize) -> Vec<Trial> {
     }
     let kept = groups.into_iter().flat_map(|mut group| {
         group.sort_by(|a, b| a.score.unwrap_or(f64::INFINITY).total_cmp(&b.score.unwrap_or(f64::INFINITY)));
+        if group.iter().all(|trial| trial.score.is_none()) {
+            group.retain(|trial| trial.own); // nothing converged: nothing is better than what there was
+        }
         let own = group.iter().position(|trial| trial.own);
         let kept = if keep == usize::MAX { 1 } else { group.len() / keep };
         match own {
@@ -131,10 +134,29 @@ pub(super) fn best(trials: Vec<Trial>, keep: usize) -> Vec<Trial> {
             }
             _ => group.truncate(kept.max(1)),
         }
-        if group.iter().all(|trial| trial.score.is_none()) {
-            group.retain(|trial| trial.own); // nothing converged: nothing is better than what there was
-        }
         group
     });
     kept.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_nothing_converged_the_own_setting_is_left() {
+        let trial = |step, own, score| Trial {
+            topology: "ring".to_owned(),
+            method: "AB".to_owned(),
+            step,
+            second: None,
+            own,
+            edge: false,
+            iterations: 9,
+            score,
+        };
+        let steps = |trials: Vec<Trial>| best(trials, usize::MAX).iter().map(|t| t.step).collect::<Vec<_>>();
+        assert_eq!(steps(vec![trial(1.0, false, None), trial(2.0, true, None)]), [2.0]);
+        assert_eq!(steps(vec![trial(1.0, false, Some(0.5)), trial(2.0, true, None)]), [1.0]);
+    }
 }

@@ -110,13 +110,18 @@ pub fn quadratic(n: usize, noise: f64) -> Tilted {
 /// Every method on every subgraph that it may use of every topology that it may run on: (kind, subgraph, name, digraphs).
 pub fn table() -> impl Iterator<Item = (&'static Kind, Subgraph, &'static str, Vec<Digraph>)> {
     methods().flat_map(|(kind, graph)| {
-        let fits = move |(name, digraphs): &(&str, Vec<Digraph>)| {
-            // trees are cut from fixed digraphs, copies are kept on them, and π_R moves with the rounds of the last
+        let fits = move |(name, digraphs): &(&'static str, Vec<Digraph>)| {
+            // trees are cut from fixed digraphs and copies are kept on them; pull-only methods need a π_R that does not move
             (digraphs.len() == 1 || (graph == Subgraph::Full && !build(kind).keeps_copies()))
-                && !(kind.network == Network::PullOnly && *name == THERE_AND_BACK)
+                && (kind.network != Network::PullOnly || !π_moves(name))
         };
         digraphs().into_iter().filter(fits).map(move |(name, digraphs)| (kind, graph, name, digraphs))
     })
+}
+
+/// Whether π_R is another in another round: where the rounds' weights are not doubly stochastic.
+pub fn π_moves(name: &str) -> bool {
+    [THERE_AND_BACK, "random-links"].contains(&name)
 }
 
 /// A raw step that moves the average by `effective` times the mean gradient in the long run, momentum of any kind included.
