@@ -42,6 +42,15 @@ fn problem_for(kind: &Kind, quadratic: String) -> String {
     format!("{problem}{}", &quadratic[run..])
 }
 
+/// An effective step that a method bears on 16 agents.
+fn small_step(kind: &Kind) -> f64 {
+    if kind.network == Network::PullOnly {
+        return 1e-4; // FROST divides by what is small at first, the smaller the longer the way round
+    }
+    let local = kind.parameters.iter().find(|parameter| parameter.name == "local_steps");
+    0.02 / local.and_then(|steps| steps.default).unwrap_or(1.0)
+}
+
 /// Five rows for each of 16 agents.
 fn many_rows() -> String {
     (0..80).map(|r| format!("{} {}:{} 3:{}\n", [1, -1][r % 2], 1 + r % 2, 1 + r % 3, r % 5)).collect()
@@ -80,7 +89,7 @@ fn how_it_fits(family: &Family, kind: &Kind, graph: Subgraph) -> (&'static str, 
 fn methods_for_one_matrix_are_refused_where_there_is_none() {
     let families = |names: &[&str]| FAMILIES.iter().filter(|f| names.contains(&f.name)).collect::<Vec<_>>();
     for kind in KINDS.iter().filter(|kind| kind.network == Network::Balanced) {
-        for family in families(&["flower", "back-chords", "k-out"]) {
+        for family in families(&["flower", "k-out"]) {
             let (weights, unfit) = how_it_fits(family, kind, Subgraph::Full);
             assert_eq!(weights, "uniform");
             assert!(unfit.unwrap().contains("doubly stochastic"), "{} on {}", kind.name, family.name);
@@ -114,8 +123,7 @@ fn every_method_runs_on_every_topology_it_can() {
                     "kind = {:?}\ngraph = {:?}\nstep = {{ size = {}, scaling = \"effective\" }}",
                     kind.name,
                     graph.name(),
-                    // FROST divides by what is small at first, the smaller the longer the way round
-                    if kind.network == Network::PullOnly { 1e-4 } else { 0.02 },
+                    small_step(kind),
                 );
                 let (weights, unfit) = how_it_fits(family, kind, *graph);
                 let topology = format!("kind = {:?}\nweights = {weights:?}", family.name);
