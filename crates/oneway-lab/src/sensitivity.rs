@@ -76,7 +76,7 @@ mod tests {
     fn ratios_are_of_means_at_the_ends_of_plateaus() {
         let line = |method: &str, repetition: u32, iteration: u32, gradient: f64| {
             format!(
-                "ring [problem.partition=even],{method},{repetition},{iteration},0.4,{gradient:?},0.0,,,,,\n"
+                "ring [problem.partition=even],{method},{repetition},{iteration},0.4,{gradient:?},0.0,,,,,,\n"
             )
         };
         let mut csv =

@@ -16,7 +16,8 @@ fn with(lines: &str) -> String {
 
 /// Bytes that the last recorded state of each repetition has cost.
 fn bytes_sent(results: &common::Results) -> Vec<u64> {
-    let column = results.csv.lines().next().unwrap().split(',').position(|name| name == "bytes_sent").unwrap();
+    let column =
+        results.csv.lines().next().unwrap().split(',').position(|name| name == "bytes_sent").unwrap();
     let rows = results.rows();
     let last = rows.iter().filter(|row| row[3] == "25");
     last.map(|row| row[column].parse().unwrap()).collect()

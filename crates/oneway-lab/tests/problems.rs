@@ -61,7 +61,7 @@ fn every_kind_lowers_its_loss() {
     let lab = Lab::new();
     for kind in ["\"softmax\"", "\"two-layer\"", "\"two-layer\"\nhidden = 8"] {
         for (before, after, accuracy) in losses(&lab, &changed(DIGITS, "\"softmax\"", kind)) {
-            assert!(after < 0.7 * before, "{kind}: {before}, then {after}");
+            assert!(after < 0.8 * before, "{kind}: {before}, then {after}");
             assert!(accuracy.unwrap() > 0.5, "{kind}: {accuracy:?}");
         }
     }
@@ -103,7 +103,7 @@ fn fingerprints_follow_settings_and_data() {
     let short = changed(DIGITS, "iterations = 200", "iterations = 1");
     let fingerprint = |experiment: &str| {
         let results = lab.results(experiment, &["--fresh"]);
-        results.cells()[0]["problem_sha256"].as_str().unwrap().to_owned()
+        results.summary["entries"][0]["problem_sha256"].as_str().unwrap().to_owned()
     };
     let mut all = vec![fingerprint(&short)];
     assert_eq!(all[0], fingerprint(&changed(&short, "step = 0.02", "step = 0.03")));
@@ -217,10 +217,11 @@ fn wrong_shapes_of_synthetic_rows_are_named() {
             ("outliers = 0.1", "outliers = 1.5", &["`outliers` = 1.5", "from 0 to 1"]),
             ("heterogeneity = 0.5", "heterogeneity = nan", &["`heterogeneity` = NaN", "0 or more"]),
             ("outliers", "outlier", &["unknown key `outlier`: did you mean `outliers`?"]),
-            ("\"even\"", "{ dirichlet = 1 }", &["`dirichlet` = 1", "200 different ones"]),
             ("\"synthetic\"", "\"rows.txt\"", &["problem: unknown key"]),
         ],
     );
+    let many = changed(&synthetic("\"robust\""), "rows = 200", "rows = 400");
+    refused(&lab, &many, &[("\"even\"", "{ dirichlet = 1 }", &["`dirichlet` = 1", "400 different ones"])]);
 }
 
 #[test]

@@ -104,8 +104,8 @@ fn curves_have_the_promised_columns_rows_and_numbers() {
     assert_eq!(smtpp[0][4].parse::<f64>().unwrap().to_string(), smtpp[11][4], "both start at the same loss");
     let losses = [0, 10].map(|row: usize| smtpp[row][4].parse::<f64>().unwrap());
     assert!(losses[1] < losses[0], "{losses:?}");
-    // 19 agents in 4 cycles through agent 0: 23 links, x − ηv and v of 123 numbers each, 95 rounds
-    assert_eq!(smtpp[10][11], (23 * 2 * 123 * 95).to_string());
+    // 19 agents in 4 cycles through agent 0: 23 links, x − ηv and v of 123 numbers of 8 bytes each, 95 rounds
+    assert_eq!(smtpp[10][11], (23 * 2 * 123 * 8 * 95).to_string());
 }
 
 #[test]

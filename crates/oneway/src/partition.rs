@@ -48,7 +48,7 @@ impl Partition {
 }
 
 /// More different labels than this are no classes.
-const MOST_CLASSES: usize = 1000;
+const MOST_CLASSES: usize = 256;
 
 /// Rows in the order in which agents take them: the first ⌊N/n⌋ are agent 0's, and so on.
 fn by_dirichlet(labels: &[f64], agents: usize, α: f64, seed: u64) -> Result<Vec<usize>> {

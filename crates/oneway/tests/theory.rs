@@ -184,8 +184,10 @@ fn the_simulator_converges_below_each_limit_and_diverges_above() {
                     assert_eq!(third < second, converges, "{place}: {second:e} then {third:e}");
                     let settled = third < 1e-27; // rounding
                     let cut_short = whole > span as f64; // what dies out sooner is still there
+                    // and so it may be where it was much larger, and dies out but a little sooner
+                    let nearly = measured < log_rate && converges && close(measured, log_rate, 0.2);
                     assert!(
-                        settled || cut_short || close(measured, log_rate, 0.05),
+                        settled || cut_short || nearly || close(measured, log_rate, 0.05),
                         "{place}: {measured} {log_rate}"
                     );
                 }

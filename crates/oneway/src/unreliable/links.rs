@@ -52,64 +52,98 @@ impl Links {
     }
 }
 
-/// A queue of at most so many items for each link. An item is a place, the same for as long as the item is there, by which
-/// arrays beside this one are indexed.
+/// The round in which a lost message arrives.
+pub(super) const NEVER: u64 = u64::MAX;
+
+/// For each link the messages on their way, in the order of sending, with their rounds of arrival. A message has a place for as
+/// long as it is there, by which arrays beside this one are indexed.
+///
+/// What is lost and the oldest of several must be taken out in every round: then the oldest was sent less than τ rounds ago,
+/// and τ places are enough.
 #[derive(Debug)]
 pub(super) struct Queues {
     capacity: usize,
-    /// For each link the first item's place among its own, and the number of items.
+    /// For each link the first message's place among its own, and the number of messages.
     ranges: Vec<(u32, u32)>,
+    /// By place.
+    arrivals: Vec<u64>,
 }
 
 impl Queues {
-    pub(super) fn new(links: usize, capacity: usize) -> Self {
-        Self { capacity, ranges: vec![(0, 0); links] }
+    /// For so many links, on which a message takes at most `delay` rounds.
+    pub(super) fn new(links: usize, delay: u32) -> Self {
+        let capacity = delay.max(1) as usize;
+        Self { capacity, ranges: vec![(0, 0); links], arrivals: vec![NEVER; links * capacity] }
     }
 
     /// How many places there are.
     pub(super) fn places(&self) -> usize {
-        self.ranges.len() * self.capacity
+        self.arrivals.len()
     }
 
     fn place(&self, link: usize, item: u32) -> usize {
         link * self.capacity + (self.ranges[link].0 + item) as usize % self.capacity
     }
 
-    /// The items of a link, oldest first.
+    /// The places of a link's messages, oldest first.
     pub(super) fn of(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.ranges[link].1).map(move |item| self.place(link, item))
     }
 
-    /// The oldest item of a link and the one behind it.
-    pub(super) fn oldest(&self, link: usize) -> [Option<usize>; 2] {
-        let length = self.ranges[link].1;
-        [0, 1].map(|item| (item < length).then(|| self.place(link, item)))
+    /// How many messages are on their way on a link.
+    pub(super) fn length(&self, link: usize) -> usize {
+        self.ranges[link].1 as usize
     }
 
-    /// The newest item of a link and the one before it.
-    pub(super) fn newest(&self, link: usize) -> [Option<usize>; 2] {
-        let length = self.ranges[link].1;
-        [1, 2].map(|back| length.checked_sub(back).map(|item| self.place(link, item)))
+    /// The two oldest, if there are two.
+    pub(super) fn oldest_two(&self, link: usize) -> Option<[usize; 2]> {
+        (self.length(link) > 1).then(|| [0, 1].map(|item| self.place(link, item)))
     }
 
-    pub(super) fn push_back(&mut self, link: usize) -> usize {
-        let item = self.ranges[link].1;
-        debug_assert!((item as usize) < self.capacity, "a queue is longer than can be");
+    /// Whether the oldest was lost.
+    pub(super) fn oldest_is_lost(&self, link: usize) -> bool {
+        self.length(link) > 0 && self.arrivals[self.place(link, 0)] == NEVER
+    }
+
+    /// How many there are up to the newest that arrives in round k, itself included: all that it brings or overtook.
+    pub(super) fn arriving(&self, link: usize, k: u64) -> usize {
+        let arriving = self.of(link).zip(1..).filter(|(place, _)| self.arrivals[*place] == k);
+        arriving.last().map_or(0, |(_, count)| count)
+    }
+
+    /// Those that arrive in round k are lost.
+    pub(super) fn lose(&mut self, link: usize, k: u64) {
+        for item in 0..self.ranges[link].1 {
+            let place = self.place(link, item);
+            if self.arrivals[place] == k {
+                self.arrivals[place] = NEVER;
+            }
+        }
+    }
+
+    /// A new message.
+    pub(super) fn push(&mut self, link: usize, arrival: u64) -> usize {
+        debug_assert!(self.length(link) < self.capacity, "more messages on their way than can be");
+        let place = self.place(link, self.ranges[link].1);
         self.ranges[link].1 += 1;
-        self.place(link, item)
+        self.arrivals[place] = arrival;
+        place
     }
 
-    pub(super) fn pop_back(&mut self, link: usize) {
-        self.ranges[link].1 -= 1;
+    /// The place of the newest message, if that was lost: the new one has it now.
+    pub(super) fn take_over(&mut self, link: usize, arrival: u64) -> Option<usize> {
+        let newest = self.place(link, self.ranges[link].1.checked_sub(1)?);
+        let lost = self.arrivals[newest] == NEVER;
+        lost.then(|| {
+            self.arrivals[newest] = arrival;
+            newest
+        })
     }
 
-    pub(super) fn pop_front(&mut self, link: usize) {
+    /// Takes the oldest so many out.
+    pub(super) fn pop(&mut self, link: usize, messages: usize) {
         let (first, length) = &mut self.ranges[link];
-        *first = (*first + 1) % self.capacity as u32;
-        *length -= 1;
-    }
-
-    pub(super) fn clear(&mut self, link: usize) {
-        self.ranges[link].1 = 0;
+        *first = (*first + messages as u32) % self.capacity as u32;
+        *length -= messages as u32;
     }
 }

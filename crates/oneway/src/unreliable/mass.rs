@@ -3,34 +3,30 @@
 //! On each link the sender keeps the sum ρ of all that it has ever pushed there, and a message carries ρ. The receiver keeps the
 //! ρ̃ of the newest message that it has, and takes ρ − ρ̃ in. So a message makes good whatever was lost before it.
 //!
-//! Here the same is kept as differences, which do not grow without bound: for each link a queue of rows, one for each
-//! message that will still bring something. A message that arrives no later than an earlier one takes over what that one would
-//! bring, so the rounds of arrival in a queue ascend. What was lost waits at the end, until a message comes that carries it.
+//! Here the same is kept as differences, which do not grow without bound: for each link a queue of rows, one for each message
+//! on its way, with what was pushed since the message before. A message that arrives brings its own row and all older ones.
+//! The row of a message that was lost waits for the next one.
 
-use super::links::{Links, Queues};
+use super::links::{Links, NEVER, Queues};
 use super::{Exchange, Graph, Sum};
 use crate::matrix::Matrix;
 use crate::mixing::Mixing;
 
-/// When a lost message arrives.
-const NEVER: u64 = u64::MAX;
-
-/// Pushed rows on their way, link by link: (τ + 1)·width numbers a link.
+/// Pushed rows on their way, link by link: max(τ, 1)·width numbers a link.
 #[derive(Debug)]
 pub(super) struct Mass {
     links: Links,
     queues: Queues,
-    /// By place: the round of arrival, and the row.
-    arrivals: Vec<u64>,
+    /// By place.
     rows: Matrix,
     width: usize,
 }
 
 impl Mass {
     pub(super) fn new(links: Links, delay: u32, width: usize) -> Self {
-        let queues = Queues::new(links.count(), delay as usize + 1);
-        let places = queues.places();
-        Self { links, queues, arrivals: vec![NEVER; places], rows: Matrix::new(places, width), width }
+        let queues = Queues::new(links.count(), delay);
+        let rows = Matrix::new(queues.places(), width);
+        Self { links, queues, rows, width }
     }
 
     /// One agent's round: everyone it hears pushes to it, and what arrives is added to `sum`. Returns how many messages were
@@ -43,10 +39,9 @@ impl Mass {
         pushes: &Matrix,
         sum: &mut Sum<'_>,
     ) -> u64 {
-        let mut sent = 0;
-        let there = !at.is_away(to);
-        let Self { links, queues, arrivals, rows, width } = self;
-        let mut queue = Waiting { queues, arrivals, rows, width: *width };
+        let (mut messages, there) = (0, !at.is_away(to));
+        let Self { links, queues, rows, width } = self;
+        let mut waiting = Waiting { queues, rows, width: *width };
         for (link, from, weight) in links.heard(push, to) {
             if from == to {
                 if let (true, Some(weight)) = (there, weight) {
@@ -54,28 +49,26 @@ impl Mass {
                 }
                 continue;
             }
-            queue.arrive(link, at.k, there, sum);
+            waiting.arrive(link, at.k, there, sum);
             let Some(weight) = weight.filter(|_| !at.is_away(from)) else { continue };
-            sent += 1;
+            messages += 1;
             let row = pushes.row(from, *width);
             match at.fate(Graph::Push, from, to) {
                 Some(0) if there => {
                     sum.add(weight, row); // C_ij push_j, and all that has not arrived yet
-                    queue.drain(link, sum);
+                    waiting.bring(link, waiting.queues.length(link), sum);
                 }
-                None | Some(0) => queue.put(link, NEVER, weight, row),
-                Some(delay) => queue.put(link, at.k + u64::from(delay), weight, row),
+                None | Some(0) => waiting.put(link, NEVER, weight, row),
+                Some(delay) => waiting.put(link, at.k + u64::from(delay), weight, row),
             }
         }
-        sent
+        messages
     }
 
-    /// Σ over all links of what is on its way, written into `sum`.
+    /// Adds all that is on its way to `sum`.
     pub(super) fn on_its_way(&self, sum: &mut Sum<'_>) {
-        for link in 0..self.links.count() {
-            for place in self.queues.of(link) {
-                sum.add(1.0, self.rows.row(place, self.width));
-            }
+        for place in (0..self.links.count()).flat_map(|link| self.queues.of(link)) {
+            sum.add(1.0, self.rows.row(place, self.width));
         }
     }
 }
@@ -83,60 +76,41 @@ impl Mass {
 /// The queues, and what is in their places.
 struct Waiting<'m> {
     queues: &'m mut Queues,
-    arrivals: &'m mut [u64],
     rows: &'m mut Matrix,
     width: usize,
 }
 
 impl Waiting<'_> {
-    /// What arrives on a link in round k of what was sent in earlier rounds. Where nobody is, it stays for the next message.
+    /// What arrives on a link in round k of what was sent in earlier rounds. Where nobody is, it is lost.
     fn arrive(&mut self, link: usize, k: u64, there: bool, sum: &mut Sum<'_>) {
-        let [front, next] = self.queues.oldest(link);
-        let Some(front) = front.filter(|&front| self.arrivals[front] == k) else { return };
-        if there {
-            sum.add(1.0, self.rows.row(front, self.width));
-        } else if let Some(next) = next {
-            self.merge(front, next);
-        } else {
-            self.arrivals[front] = NEVER;
-            return;
+        match there {
+            true => self.bring(link, self.queues.arriving(link, k), sum),
+            false => self.queues.lose(link, k),
         }
-        self.queues.pop_front(link);
+        // what was lost comes with the next message, if there is one
+        while let (true, Some([oldest, next])) =
+            (self.queues.oldest_is_lost(link), self.queues.oldest_two(link))
+        {
+            let (row, onto) = self.rows.row_and_other(oldest, next, self.width);
+            Sum::onto(onto).add(1.0, row);
+            self.queues.pop(link, 1);
+        }
     }
 
-    /// All that waits on a link comes with the message that has arrived.
-    fn drain(&mut self, link: usize, sum: &mut Sum<'_>) {
-        self.queues.of(link).for_each(|place| sum.add(1.0, self.rows.row(place, self.width)));
-        self.queues.clear(link);
+    /// The oldest so many rows of a link arrive.
+    fn bring(&mut self, link: usize, rows: usize, sum: &mut Sum<'_>) {
+        self.queues.of(link).take(rows).for_each(|place| sum.add(1.0, self.rows.row(place, self.width)));
+        self.queues.pop(link, rows);
     }
 
-    /// A message that will arrive later, with all that would come after it.
+    /// A message that does not arrive in the round in which it is sent, and what the one before it has lost.
     fn put(&mut self, link: usize, arrival: u64, weight: f64, row: &[f64]) {
-        loop {
-            let later = |place: &usize| self.arrivals[*place] >= arrival;
-            match self.queues.newest(link).map(|place| place.filter(later)) {
-                [Some(last), Some(before)] => {
-                    self.merge(last, before);
-                    self.queues.pop_back(link);
-                }
-                [Some(last), None] => {
-                    Sum::onto(self.rows.row_mut(last, self.width)).add(weight, row);
-                    self.arrivals[last] = arrival;
-                    return;
-                }
-                [None, _] => {
-                    let place = self.queues.push_back(link);
-                    Sum::new(self.rows.row_mut(place, self.width)).add(weight, row);
-                    self.arrivals[place] = arrival;
-                    return;
-                }
+        match self.queues.take_over(link, arrival) {
+            Some(place) => Sum::onto(self.rows.row_mut(place, self.width)).add(weight, row),
+            None => {
+                let place = self.queues.push(link, arrival);
+                Sum::new(self.rows.row_mut(place, self.width)).add(weight, row);
             }
         }
-    }
-
-    /// Adds one place's row to another's.
-    fn merge(&mut self, from: usize, into: usize) {
-        let (from, into) = self.rows.row_and_other(from, into, self.width);
-        Sum::onto(into).add(1.0, from);
     }
 }

@@ -12,7 +12,7 @@
 //!
 //! x̄ and c_π are those of the network without its faults.
 //!
-//! Memory is O(links·(τ + 1)·width) on top of the states, width being that of the push row; with
+//! Memory is links·max(τ, 1) push rows on top of the states, and n·(τ + 1) pull rows; with
 //! [`Missing::Latest`] a pull row a link more. Rounds run on one thread, in time O(links·width).
 
 mod faults;

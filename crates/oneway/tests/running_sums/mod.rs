@@ -1,5 +1,5 @@
 //! A network that fails, by the book: the sender of each link keeps the sum of all that it ever pushed, and every message
-//! carries it. All messages ever sent are kept, and looked through in every round.
+//! carries it. All messages on their way are kept in one list, and all rows ever offered.
 
 use std::collections::HashMap;
 
@@ -30,6 +30,8 @@ pub(crate) struct ByTheBook<'a> {
     /// ρ of each link, and of the newest message that arrived its round and its ρ_received.
     pushed: HashMap<(usize, usize), Vec<f64>>,
     received: HashMap<(usize, usize), (u64, Vec<f64>)>,
+    /// The round of the newest row that has arrived on each link.
+    newest: HashMap<(usize, usize), u64>,
 }
 
 impl<'a> ByTheBook<'a> {
@@ -54,6 +56,7 @@ impl<'a> ByTheBook<'a> {
             pushes: vec![],
             pushed: HashMap::new(),
             received: HashMap::new(),
+            newest: HashMap::new(),
         }
     }
 
@@ -105,6 +108,10 @@ impl<'a> ByTheBook<'a> {
             }
         }
 
+        for message in self.pulls.extract_if(.., |message| message.arrival == k).filter(|m| !away[m.link.1]) {
+            let newest = self.newest.entry(message.link).or_insert(0);
+            *newest = message.sent.max(*newest);
+        }
         for agent in (0..n).filter(|&agent| !away[agent]) {
             let pulled = self.pulled(agent);
             let mut pushed: Vec<f64> =
@@ -125,20 +132,17 @@ impl<'a> ByTheBook<'a> {
             let mut local = Local::new(problem, at(agent), k + 1, pair, &mut scratch);
             method.step(at(agent), &mut self.states[agent], &pulled, &pushed, &mut local);
         }
+        self.pushes.retain(|message| message.arrival > k);
         self.k += 1;
     }
 
     /// What an agent pulls: of each neighbour the newest row that reached it while it was there.
     fn pulled(&self, to: usize) -> Vec<f64> {
         let (k, pair) = (self.k, self.setup.topology.at(self.k));
-        let newest = |from: usize| {
-            let here = |m: &&Message| m.link == (from, to) && m.arrival <= k && !self.away(to, m.arrival);
-            self.pulls.iter().filter(here).map(|m| m.sent).max()
-        };
         let fresh =
             |sent: &u64| self.faults.missing == Missing::Latest || k - sent <= u64::from(self.faults.delay);
         let rows = pair.pull.row(to).filter_map(|(from, weight)| {
-            let sent = if from == to { Some(k) } else { newest(from).filter(fresh) };
+            let sent = if from == to { Some(k) } else { self.newest.get(&(from, to)).copied().filter(fresh) };
             Some((weight, &self.offered[sent? as usize][from]))
         });
         let rows: Vec<(f64, &Vec<f64>)> = rows.collect();

@@ -2,6 +2,8 @@
 //!
 //! A layer of w outputs has w numbers for each column, side by side: a column's entry meets them all at once, in vectors.
 
+use std::array;
+
 use super::Row;
 use crate::problems::logistic::link::exp_neg;
 
@@ -9,12 +11,29 @@ use crate::problems::logistic::link::exp_neg;
 pub(super) const MOST_CLASSES: usize = 256;
 
 /// out ← out + Σ_k a_k W_k, with W_k the w = `out.len()` numbers of column k; columns ascending.
+///
+/// Eight outputs at a time, then four, two and one, so that their sums stay in registers while the row goes by.
 #[inline(always)]
 pub(super) fn add_outputs(row: impl Row, weights: &[f64], out: &mut [f64]) {
+    let mut done = 0;
+    add_blocks::<8>(row, weights, out, &mut done);
+    add_blocks::<4>(row, weights, out, &mut done);
+    add_blocks::<2>(row, weights, out, &mut done);
+    add_blocks::<1>(row, weights, out, &mut done);
+}
+
+/// The outputs from `done` on, as far as blocks of B fit.
+#[inline(always)]
+fn add_blocks<const B: usize>(row: impl Row, weights: &[f64], out: &mut [f64], done: &mut usize) {
     let width = out.len();
-    for (column, value) in row.entries() {
-        let weights = &weights[column * width..][..width];
-        out.iter_mut().zip(weights).for_each(|(out, weight)| *out += value * weight);
+    for block in out[*done..].as_chunks_mut::<B>().0 {
+        let mut sums = *block;
+        for (column, value) in row.entries() {
+            let weights = &weights[column * width + *done..][..B];
+            sums = array::from_fn(|i| sums[i] + value * weights[i]);
+        }
+        *block = sums;
+        *done += B;
     }
 }
 
@@ -23,9 +42,14 @@ pub(super) fn add_outputs(row: impl Row, weights: &[f64], out: &mut [f64]) {
 pub(super) fn add_outer(row: impl Row, δ: &[f64], g: &mut [f64]) {
     let width = δ.len();
     for (column, value) in row.entries() {
-        let g = &mut g[column * width..][..width];
-        g.iter_mut().zip(δ).for_each(|(g, δ)| *g += value * δ);
+        add_scaled(&mut g[column * width..][..width], value, δ);
     }
+}
+
+/// sum ← sum + a·x.
+#[inline(always)]
+pub(super) fn add_scaled(sum: &mut [f64], a: f64, x: &[f64]) {
+    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum += a * x);
 }
 
 /// ℓ(z) = ln Σ_c e^{z_c} − z_y, returned, and ∂ℓ/∂z = p − e_y with p_c = e^{z_c}/Σ e^z, in place of z.

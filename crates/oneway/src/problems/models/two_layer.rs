@@ -67,7 +67,7 @@ impl TwoLayer {
         units.iter_mut().for_each(|unit| *unit = layer::tanh(*unit));
         scores.copy_from_slice(&x[second..]);
         for (t, weights) in units.iter().zip(x[first..second].chunks_exact(scores.len())) {
-            scores.iter_mut().zip(weights).for_each(|(score, weight)| *score += t * weight);
+            layer::add_scaled(scores, *t, weights);
         }
     }
 }
@@ -104,11 +104,9 @@ impl Model for TwoLayer {
         let weights = x[first..second].chunks_exact(δ.len());
         for ((unit, weights), g) in units.iter_mut().zip(weights).zip(g_units.chunks_exact_mut(δ.len())) {
             let t = *unit;
+            layer::add_scaled(g, t, δ); //                        ∂ℓ/∂W₂ = t (∂ℓ/∂z)ᵀ
             let mut sum = 0.0;
-            for ((g, weight), δ) in g.iter_mut().zip(weights).zip(δ) {
-                *g += t * δ; //                                   ∂ℓ/∂W₂ = t (∂ℓ/∂z)ᵀ
-                sum += weight * δ;
-            }
+            weights.iter().zip(δ).for_each(|(weight, δ)| sum += weight * δ);
             *unit = (1.0 - t * t) * sum; //                       ∂ℓ/∂u = (1 − t²)∘W₂(∂ℓ/∂z), u = W₁ᵀa
         }
         layer::add_outer(row, units, g_inputs); //                ∂ℓ/∂W₁ = a (∂ℓ/∂u)ᵀ
