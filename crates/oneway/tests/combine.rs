@@ -187,7 +187,9 @@ fn laws_and_solutions_stay() {
                 for _ in 0..ROUNDS {
                     simulator.round();
                     let error = measure(&simulator.view()).unwrap().conservation_error.unwrap_or(0.0);
-                    assert!(error < 1e-11, "{method:?}: {error:e}"); // exact diffusion divides by η
+                    // D² may drift apart here, and exact diffusion divides by η
+                    let scale = estimates(&simulator).iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+                    assert!(error < 1e-11 * scale, "{method:?}: {error:e}");
                 }
             }
             if method.check(&exact).is_ok() && method.roles().tracker.is_some() {

@@ -117,8 +117,8 @@ fn compressed_methods_agree_with_their_dense_forms() {
         // γ and α on the pull graph and on the push graph, λ, β: the defaults, once more
         let (pull, push, λ, β) = match name {
             "c-gt" => ([0.5, 0.5], [0.5, 0.5], 1.0, 0.0),
-            "beer" => ([0.2, 1.0], [0.2, 1.0], 1.0, 0.0),
-            "motef" => ([0.2, 1.0], [0.2, 1.0], 0.1, 0.0),
+            "beer" => ([0.4, 1.0], [0.4, 1.0], 1.0, 0.0),
+            "motef" => ([0.4, 1.0], [0.4, 1.0], 0.1, 0.0),
             "cpp" => ([0.8, 0.8], [0.8, 0.0], 1.0, 0.0),
             "rcpp" => ([0.8, 0.8], [0.8, 0.8], 1.0, 0.0),
             "hb-sector" => ([1.0, 0.0], [1.0, 0.0], 1.0, 0.5),

@@ -166,16 +166,16 @@ pub(in crate::methods) const C_GT: Coded = Coded {
 pub(in crate::methods) const BEER: Coded = Coded {
     kind: Kind {
         name: "beer",
-        about: "BEER: compressed gradient tracking with error feedback (by default the largest tenth is sent)",
+        about: "BEER: compressed gradient tracking with error feedback (by default the largest quarter is sent)",
         rule: "X⁺ = X + γ(W−I)H − ηV; H⁺ = H + 𝒞(X⁺−H); V⁺ = V + γ(W−I)Q + G⁺ − G; Q⁺ = Q + 𝒞(V⁺−Q)",
         reference: "Zhao, Li, Li, Richtárik & Chi 2022",
         trust: Trust::A,
-        parameters: &[gamma(0.2)],
+        parameters: &[gamma(0.4)],
         build: |given| BEER.method(given, None, None),
         with_estimator: Some(|given, estimator| BEER.method(given, Some(estimator), None)),
         ..C_GT.kind
     },
-    codec: ("top-k", &[]),
+    codec: ("top-k", &[("fraction", 0.25)]),
     build: |given, estimator, codec| {
         let inner = gradient_tracking(or_gradient(estimator), 0.0)?;
         let damping = Damping::new(given.real("gamma")?, 1.0);
@@ -186,15 +186,15 @@ pub(in crate::methods) const BEER: Coded = Coded {
 pub(in crate::methods) const MOTEF: Coded = Coded {
     kind: Kind {
         name: "motef",
-        about: "MoTEF: momentum tracking with error feedback (by default the largest tenth is sent)",
+        about: "MoTEF: momentum tracking with error feedback (by default the largest quarter is sent)",
         rule: "BEER with M⁺ = (1−λ)M + λG⁺ in place of G",
         reference: "Islamov, Gao & Stich 2025",
-        parameters: &[MOMENTUM, gamma(0.2)],
+        parameters: &[MOMENTUM, gamma(0.4)],
         build: |given| MOTEF.method(given, None, None),
         with_estimator: None,
         ..BEER.kind
     },
-    codec: ("top-k", &[]),
+    codec: ("top-k", &[("fraction", 0.25)]),
     build: |given, estimator, codec| {
         no_room("motef", estimator, "beer")?;
         let momentum = Momentum::new("motef", given.real("momentum")?)?;
