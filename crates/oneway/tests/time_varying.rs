@@ -4,12 +4,13 @@
 mod common;
 
 use common::{advance, balanced, build, distance, estimates, quadratic, simulate};
-use oneway::engine::{Engine, Status};
+use oneway::engine::Engine;
 use oneway::graph::families::{self, family};
 use oneway::graph::{Digraph, families::random_links};
 use oneway::method::{Method, Network};
 use oneway::methods::{Smtpp, kind};
 use oneway::metrics::measure;
+use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::theory::stability::limit;
 use oneway::topology::{Pair, Subgraph, Topology, Weights};
 use proptest::prelude::*;
@@ -79,10 +80,11 @@ proptest! {
     }
 }
 
-/// SMTPP on random digraphs: momentum helps it to steps that Push-Pull does not bear, as on fixed ones.
+/// The exact limit of a period: steps just below it converge, and steps just above it do not.
 #[test]
 fn limits_of_a_period_are_those_that_runs_have() {
-    let problem = quadratic(6, 0.0); // curvatures up to 1
+    let shape = QuadraticShape { dim: 2, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
+    let problem = Quadratic::new(shape, 6, 7).unwrap();
     for (name, given) in [
         ("random-links", &[("period", 5.0), ("probability", 0.6)][..]),
         ("random-matching", &[("period", 4.0)]),
@@ -91,14 +93,19 @@ fn limits_of_a_period_are_those_that_runs_have() {
         let topology = drawn(name, 6, given, 2);
         for method in [build(kind("smtpp").unwrap()), build(kind("push-pull").unwrap())] {
             let raw = limit(&*method, &topology).unwrap().raw;
-            let diverges = |factor: f64| {
+            let far = |factor: f64| {
                 let mut simulator = simulate(&*method, &problem, &topology, factor * raw);
-                let outcome = simulator.run(20_000, 100, &mut ()).unwrap();
-                matches!(outcome.status, Status::Diverged { .. })
+                advance(&mut simulator, 20_000);
+                let there = problem.minimiser().iter().cycle();
+                let far = estimates(&simulator).into_iter().zip(there).map(|(x, y)| (x - y).abs());
+                far.fold(0.0, |most, far| if far < most { most } else { far }) // NaN is far
             };
-            assert!(!diverges(0.95), "{name}: {method:?} below its limit {raw}");
-            // curvatures are from ½ to 1, those of the limit 1: so a step must be well above it
-            assert!(diverges(2.5), "{name}: {method:?} bears 2.5 times its limit {raw}");
+            let (below, above) = (far(0.97), far(1.03));
+            assert!(below < 1e-3, "{name}: {method:?} is {below:e} away below its limit {raw}");
+            assert!(
+                above.is_nan() || above > 1e3,
+                "{name}: {method:?} is {above:e} away above its limit {raw}"
+            );
         }
     }
 }
