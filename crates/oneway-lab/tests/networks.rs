@@ -10,7 +10,7 @@ fn with(keys: &str) -> String {
     changed(EXPERIMENT, "root = 0", keys)
 }
 
-fn column<'r>(results: &'r Results, index: usize) -> Vec<&'r str> {
+fn column(results: &Results, index: usize) -> Vec<&str> {
     results.rows().into_iter().map(|row| row[index]).collect()
 }
 

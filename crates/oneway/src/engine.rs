@@ -47,6 +47,7 @@ impl<'a> Setup<'a> {
             });
         }
         self.topology.check(self.method.network())?;
+        self.method.check_network(self.topology)?;
         if self.method.keeps_copies() && self.topology.period().len() > 1 {
             return Err(Error::CopiesGoStale { rounds: self.topology.period().len() });
         }

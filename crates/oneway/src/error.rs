@@ -123,6 +123,24 @@ round and never agree; give at least one of these agents a self-weight"
         to: usize,
     },
 
+    /// A method that remembers what mixing did meets other weights in the next round.
+    #[error(
+        "the method needs the same weights in every round: with {rounds} of them in turn its iterates can grow without bound"
+    )]
+    WeightsChange {
+        /// The period.
+        rounds: usize,
+    },
+
+    /// W has an eigenvalue that is too low for a method that does not soften it.
+    #[error(
+        "the method needs weights with eigenvalues of −1/3 or more, and W has one of {least:.3}: take weights with more for oneself, or exact-diffusion"
+    )]
+    EigenvalueTooLow {
+        /// The least eigenvalue, or a little more.
+        least: f64,
+    },
+
     /// A method that keeps copies of what its neighbours hold, on a network that changes.
     #[error(
         "the method keeps copies of what its neighbours hold, so it needs the same links in every round: this network changes with a period of {rounds} rounds"

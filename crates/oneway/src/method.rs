@@ -11,7 +11,7 @@ use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::row::Width;
 use crate::sample::{Draws, Purpose};
-use crate::topology::Pair;
+use crate::topology::{Pair, Topology};
 
 /// One agent's side of one decentralised method. Holds hyper-parameters only; the engine owns the state.
 pub trait Method: Send + Sync + Debug {
@@ -26,6 +26,11 @@ pub trait Method: Send + Sync + Debug {
 
     /// Whether the method can work on this problem; the error says what is missing.
     fn check(&self, _problem: &dyn Problem) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the method can work on this network, which is of its kind; the error says what is missing.
+    fn check_network(&self, _topology: &Topology) -> Result<()> {
         Ok(())
     }
 

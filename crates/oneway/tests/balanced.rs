@@ -3,10 +3,12 @@
 
 mod common;
 
-use common::{advance, balanced, distance, estimates, logistic, quadratic, simulate, strongly_connected};
+use common::{
+    advance, balanced, distance, estimates, lazily, logistic, quadratic, simulate, strongly_connected,
+};
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::Method;
+use oneway::method::{Method, Network};
 use oneway::methods::estimator::{Estimator, Gradient, HeavyBall, Storm};
 use oneway::methods::{Ab, Csgdm, Dsgd, Dsmt, ExactDiffusion, GlobalMomentum, SGP, Tracking, kind};
 use oneway::metrics::measure;
@@ -15,6 +17,7 @@ use oneway::problems::Batch;
 use oneway::sample::{Draws, Purpose};
 use oneway::schedule::{Schedule, Shape};
 use oneway::simulator::Simulator;
+use oneway::theory::stability::{limit, rate};
 use oneway::topology::{Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
@@ -118,6 +121,9 @@ fn dsgd_is_sgp_where_weights_are_doubly_stochastic() {
     assert!(distance(&found, &run(&SGP, &problem, &topology, 0.1)) < 1e-13);
 }
 
+/// X⁺ from k, X and X⁻.
+type Next<'a> = dyn Fn(u64, &[f64], &[f64]) -> Vec<f64> + 'a;
+
 /// The rules as they stand in the papers, where the library has them in another form: combine then adapt, X⁺ = WX − ηG;
 /// DecentLaM, X⁺ = W(X − ηG) + β(X − X⁻); exact diffusion and D², X⁺ = W̃(2X − X⁻ − η(G − G⁻)); DSMT with λ = 1.
 #[test]
@@ -125,7 +131,7 @@ fn rules_with_two_states_in_them() {
     let η = 0.05;
     let (topology, problem) = (balanced(&[families::flower(9, 3).unwrap()]), logistic(9, Batch::Sampled(1)));
     let by_hand = ByHand { problem: &problem, topology: &topology };
-    let ends = |method: &dyn Method, next: &dyn Fn(u64, &[f64], &[f64]) -> Vec<f64>| {
+    let ends = |method: &dyn Method, next: &Next<'_>| {
         let (mut x_before, mut x) = (vec![], by_hand.start());
         for k in 0..ROUNDS as u64 {
             let x_next = next(k, &x, &x_before);
@@ -238,20 +244,87 @@ fn a_schedule_may_end_at_zero() {
     }
 }
 
-/// D² needs eigenvalues of W above −1/3. Four agents that all hear the four others, and nobody else, have −3/5.
+/// D² needs eigenvalues of W of −1/3 or more, and refuses others. Four agents that all hear the four others, and nobody else,
+/// have −3/5; a ring of eight agents has −1/3.
 #[test]
-fn d2_needs_what_exact_diffusion_does_not() {
+fn d2_refuses_what_exact_diffusion_bears() {
     let sides = (0..4).flat_map(|i| (4..8).map(move |j| (i, j)));
     let topology = balanced(&[Digraph::from_edges(8, sides).unwrap()]);
     let problem = quadratic(8, 0.0);
-    let end = |method: &dyn Method| {
-        let mut simulator = simulate(method, &problem, &topology, 0.02);
+    let end = |method: &dyn Method, topology: &Topology| {
+        let schedule = Schedule::constant(0.1).unwrap();
+        let mut simulator = Simulator::new(Setup { method, problem: &problem, topology, schedule, seed: 1 })?;
         advance(&mut simulator, 3000);
-        measure(&simulator.view()).unwrap().grad_norm_sq
+        Ok(measure(&simulator.view())?.grad_norm_sq)
     };
-    assert!(end(&ExactDiffusion::new(Gradient)) < 1e-20);
-    let diverges = end(&ExactDiffusion::d2(Gradient));
-    assert!(diverges.is_nan() || diverges > 1.0, "{diverges}");
+    let (diffusion, d2) = (ExactDiffusion::new(Gradient), ExactDiffusion::d2(Gradient));
+    assert!(end(&diffusion, &topology).unwrap() < 1e-20);
+    let refused: oneway::Error = end(&d2, &topology).unwrap_err();
+    assert!(refused.to_string().contains("W has one of -0.600"), "{refused}");
+    assert!(limit(&d2, &topology).is_err());
+    let ring = balanced(&[families::ring(8).unwrap()]);
+    assert!(end(&d2, &ring).unwrap() < 1e-20);
+
+    let far =
+        distance(&run(&d2, &problem, &lazily(&topology), 0.1), &run(&diffusion, &problem, &topology, 0.1));
+    assert!(far < 1e-13, "D² on (I + W)/2 is exact diffusion: {far:e}");
+}
+
+/// What remembers what mixing did is not for networks that change.
+#[test]
+fn weights_that_change_are_refused() {
+    let family = families::family("one-peer-exponential").unwrap();
+    let (changing, problem) = (balanced(&family.digraphs(8, [], 1).unwrap()), quadratic(8, 0.0));
+    for kind in oneway::methods::KINDS.iter().filter(|kind| kind.network == Network::Undirected) {
+        let (method, schedule) = (kind.method([]).unwrap(), Schedule::constant(0.01).unwrap());
+        let setup = Setup { method: &*method, problem: &problem, topology: &changing, schedule, seed: 1 };
+        let error = Simulator::new(setup).unwrap_err().to_string();
+        assert!(error.contains("in every round") || method.keeps_copies(), "{}: {error}", kind.name);
+    }
+}
+
+/// On a ring with equal weights a round falls into one small block for each frequency; the numbers are those of the blocks.
+/// Exact diffusion and D² bear what gradient descent bears, DSMT what a heavy ball bears. Acceleration makes rounds count for
+/// eleven, and for that bears a hundredth of the step.
+#[test]
+fn limits_and_rates_on_a_ring() {
+    let ring = balanced(&[families::ring(20).unwrap()]);
+    let accelerated = method("dsmt-lca", &[("acceleration", 0.85)]);
+    for (method, expected) in [
+        (&*method("exact-diffusion", &[]), 2.0),
+        (&*method("d2", &[]), 2.0),
+        (&*method("dsmt", &[]), 38.0),
+        (&*accelerated, 0.227444982),
+    ] {
+        let found = limit(method, &ring).unwrap().raw;
+        assert!((found / expected - 1.0).abs() < 1e-4, "{method:?}: {found} not {expected}");
+    }
+    for (method, expected) in
+        [(&*method("exact-diffusion", &[]), 0.9818410234), (&*method("d2", &[]), 0.9899747470)]
+    {
+        let found = rate(method, &ring, 0.02).unwrap();
+        assert!((found - expected).abs() < 1e-8, "{method:?}: {found} not {expected}");
+    }
+    let [plain, fast] =
+        [&*method("dsmt", &[]), &*accelerated].map(|method| rate(method, &ring, 0.03).unwrap());
+    assert!((plain - 0.9954381261).abs() < 1e-8 && (fast - 0.9497597930).abs() < 1e-8, "{plain} {fast}");
+}
+
+/// What needs a symmetric W does not run on a digraph with a doubly stochastic one; what needs only the latter does.
+#[test]
+fn balanced_and_undirected_are_told_apart() {
+    let (topology, problem) = (exponential(8), quadratic(8, 0.0));
+    let refused = |name: &str| {
+        let (method, schedule) = (method(name, &[]), Schedule::constant(0.01).unwrap());
+        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 1 };
+        Simulator::new(setup).err().map(|error| error.to_string())
+    };
+    for name in ["exact-diffusion", "d2", "dsmt-lca"] {
+        assert!(refused(name).unwrap().contains("symmetric weights"), "{name}");
+    }
+    for name in ["dsgd", "dsmt", "momentum-tracking", "qg-dsgdm", "decentlam", "adamdos"] {
+        assert_eq!(refused(name), None, "{name}");
+    }
 }
 
 #[test]

@@ -6,7 +6,6 @@ use std::ops::ControlFlow;
 
 mod common;
 
-use common::balanced;
 use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Layout, Local, Method, Network, Roles, Round};
@@ -154,11 +153,7 @@ fn the_simulator_converges_below_each_limit_and_diverges_above() {
         for kind in linear() {
             let method = kind.method([]).unwrap();
             for &graph in kind.graphs {
-                let topology = match kind.network {
-                    Network::Central => Topology::complete(digraph.agents()).unwrap(),
-                    Network::Balanced | Network::Undirected => balanced(std::slice::from_ref(digraph)),
-                    _ => topology(digraph, graph),
-                };
+                let topology = common::topology(kind, graph, std::slice::from_ref(digraph), 0);
                 let raw = limit(&*method, &topology).unwrap().raw;
                 for (factor, converges) in [(0.98, true), (1.02, false)] {
                     let place = format!("{} on {name}, {}: {factor} of {raw}", kind.name, graph.name());

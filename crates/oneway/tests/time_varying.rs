@@ -101,7 +101,7 @@ fn limits_of_a_period_are_those_that_runs_have() {
                 far.fold(0.0, |most, far| if far < most { most } else { far }) // NaN is far
             };
             let (below, above) = (far(0.97), far(1.03));
-            assert!(below < 1e-3, "{name}: {method:?} is {below:e} away below its limit {raw}");
+            assert!(below < 1e-6, "{name}: {method:?} is {below:e} away below its limit {raw}");
             assert!(
                 above.is_nan() || above > 1e3,
                 "{name}: {method:?} is {above:e} away above its limit {raw}"

@@ -66,7 +66,7 @@ fn faults() -> Vec<(&'static str, Faults)> {
 
 /// A small step that all bear, with losses too.
 fn step(topology: &Topology, network: Network) -> f64 {
-    0.01 / topology.step_divisor(network).unwrap()
+    0.02 / topology.step_divisor(network).unwrap()
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn much_is_on_its_way() {
 #[test]
 fn trackers_find_the_minimiser_whatever_fails() {
     let problem = quadratic(9, 0.0);
-    let trackers = ["smtpp", "push-pull", "stpp", "r-fast", "push-diging", "ab", "gt"];
+    let trackers = ["smtpp", "push-pull", "stpp", "r-fast", "push-diging", "abm", "gt"];
     for (kind, graph) in bearing_loss().filter(|(kind, _)| trackers.contains(&kind.name)) {
         let networks = match kind.network {
             Network::PushSum => &["exponential"][..], // see below

@@ -13,15 +13,16 @@
 //! for the models (S = X − ηY) and for the trackers (S = Y + Z⁺ − Z). W̄S − S has mean zero, so D has, and the mean of S
 //! stays: (1/n)ΣY = (1/n)ΣZ with and without. η_w = 0 is the plain form. The authors take η_w = 1/(1 + √(1−ρ²)), ρ the second
 //! largest eigenvalue of W̄: then every eigenvalue of the mixing has modulus √η_w ≈ 1 − ½√(1−ρ²) where plain mixing has ρ.
-//! That argument needs real eigenvalues, so the accelerated form asks for a symmetric W; the plain one for a balanced.
+//! That argument needs real eigenvalues and powers of one matrix, so the accelerated form asks for a symmetric W that stays the
+//! same (with random matchings and η_w = 0.8 it diverges); the plain one for a balanced.
 
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::estimator::{Estimator, Momentum};
-use crate::methods::{Kind, MOMENTUM, Trust};
+use crate::methods::{Kind, MOMENTUM, Trust, check_fixed};
 use crate::parameters::Parameter;
 use crate::problem::Problem;
 use crate::row::{self, Width};
-use crate::topology::Subgraph;
+use crate::topology::{Subgraph, Topology};
 use crate::{Error, Result};
 
 /// Tracks what an estimator makes of the gradients, mixed twice a round; state is (x, y, z), the last moves of mixing x and y,
@@ -79,6 +80,10 @@ impl<E: Estimator> Method for Dsmt<E> {
 
     fn check(&self, problem: &dyn Problem) -> Result<()> {
         self.estimator.check(problem)
+    }
+
+    fn check_network(&self, topology: &Topology) -> Result<()> {
+        if self.η_w > 0.0 { check_fixed(topology) } else { Ok(()) }
     }
 
     fn phases(&self) -> u32 {

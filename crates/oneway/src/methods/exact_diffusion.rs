@@ -10,16 +10,21 @@
 //! W̃ keeps the mean, so (1/n)ΣV = (1/n)ΣG in every round. A rule with two rounds in it is open to interpretation where η
 //! changes; in this form each round uses its own η, x̄ moves by −η_k·ḡ, and V needs no time to adapt to a new step.
 //!
-//! A symmetric W is needed: its eigenvalues λ must be real and above −1/3 in W̃ (z² = λ(2z − 1) then has its roots inside the
-//! unit disc), which (I + W)/2 always satisfies. D² leaves that to the network: with W_ii > 1/3 everywhere it holds.
+//! W must be symmetric and stay the same. Its eigenvalues λ must be real and above −1/3 in W̃ (z² = λ(2z − 1) then has its
+//! roots inside the unit disc), which (I + W)/2 always satisfies. D² leaves that to the network, and refuses one that has not got
+//! it; with W_ii > 1/3 everywhere all have. D² on (I + W)/2 is exact diffusion on W. Networks that change are refused: V holds
+//! (I − W̃)X/η of the last round, and with another W̃ in the next one iterates have been seen to grow without bound, on random
+//! matchings for D², on sparse random links for exact diffusion.
 
-use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};
 use crate::methods::estimator::{Estimator, Gradient};
-use crate::methods::{Kind, Trust, slope};
+use crate::methods::{Kind, Trust, check_fixed, slope};
+use crate::mixing::Mixing;
 use crate::problem::Problem;
 use crate::row::{self, Width};
-use crate::topology::Subgraph;
+use crate::sample::{Draws, Purpose};
+use crate::topology::{Subgraph, Topology};
+use crate::{Error, Result};
 
 /// Tracks without a second message; state is (x, v, m) and the estimator's memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +65,15 @@ impl<E: Estimator> Method for ExactDiffusion<E> {
         self.estimator.check(problem)
     }
 
+    fn check_network(&self, topology: &Topology) -> Result<()> {
+        check_fixed(topology)?;
+        let lowest = least_eigenvalue(&topology.at(0).pull);
+        match (1.0 - self.share) + self.share * lowest < -1.0 / 3.0 - 1e-6 {
+            true => Err(Error::EigenvalueTooLow { least: lowest }),
+            false => Ok(()),
+        }
+    }
+
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
         let ([x, v, m], memory) = row::split_head_mut(state, local.problem().dim());
         local.start(x);
@@ -87,6 +101,36 @@ impl<E: Estimator> Method for ExactDiffusion<E> {
             (*x, *m) = (x_next, *m_next);
         }
     }
+}
+
+/// The least eigenvalue of a symmetric W, or a little more: by power iteration with I − W, O(links) a step.
+///
+/// Self-weights above 1/3 settle it sooner: by Gershgorin's theorem no eigenvalue is below 2 min W_ii − 1.
+fn least_eigenvalue(w: &Mixing) -> f64 {
+    const STEPS: u64 = 200;
+    let n = w.agents();
+    let bound = 2.0 * (0..n).map(|i| w.weight(i, i)).fold(1.0, f64::min) - 1.0;
+    if bound >= -1.0 / 3.0 {
+        return bound;
+    }
+    let mut draws = Draws::new(0, Purpose::Graph, n, 0);
+    let mut x: Vec<f64> = (0..n).map(|_| draws.normal()).collect();
+    let (mut mixed, mut least) = ([0.0], 1.0);
+    for _ in 0..STEPS {
+        let mut moved: Vec<f64> = vec![];
+        for i in 0..n {
+            w.mix_row(i, &x, &mut mixed);
+            moved.push(x[i] - mixed[0]);
+        }
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let length = dot(&moved, &moved).sqrt();
+        if length == 0.0 {
+            break; // all agents hold the same
+        }
+        least = 1.0 - dot(&x, &moved) / dot(&x, &x);
+        x = moved.iter().map(|x| x / length).collect();
+    }
+    least
 }
 
 pub(super) const EXACT_DIFFUSION: Kind = Kind {

@@ -97,6 +97,7 @@ impl<'a> RoundMap<'a> {
     /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as coordinates.
     pub fn new(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
         topology.check(method.network())?;
+        method.check_network(topology)?;
         let n = topology.agents();
         let probe = UnitCurvature { agents: n, dim: 1, ..UnitCurvature::default() };
         method.check(&probe).map_err(|error| Error::NoTheory(format!("{method:?}: {error}")))?;

@@ -23,8 +23,6 @@ pub struct Dense<'a> {
 const λ: f64 = 0.1;
 #[allow(non_upper_case_globals)]
 const β: f64 = 0.5;
-#[allow(non_upper_case_globals)]
-const η_w: f64 = 0.5;
 
 fn sum<const K: usize>(terms: [(f64, &Matrix); K]) -> Matrix {
     terms.iter().fold(zeros(D), |sum, (factor, matrix)| combine(&sum, *factor, matrix))
@@ -36,7 +34,7 @@ fn each(a: &Matrix, b: &Matrix, work: impl Fn(f64, f64) -> f64) -> Matrix {
 }
 
 /// (I + W)/2.
-fn lazy(w: &Matrix) -> Matrix {
+pub fn lazy(w: &Matrix) -> Matrix {
     (0..N).map(|i| (0..N).map(|j| 0.5 * (w[i][j] + f64::from(i == j))).collect()).collect()
 }
 
@@ -81,7 +79,7 @@ impl<'a> Dense<'a> {
         match self.name {
             "dsgd" => self.x = times(w, &sum([(1.0, &self.x), (-η, &self.g)])),
             "dsmt" | "dsmt-lca" => {
-                let (pace, half) = (if self.name == "dsmt" { 0.0 } else { η_w }, lazy(w));
+                let (pace, half) = (if self.name == "dsmt" { 0.0 } else { 0.5 }, lazy(w));
                 // the authors' pairs (x, x₋) and (y, y₋)
                 let s = sum([(1.0, &self.x), (-η, &self.v)]);
                 let s_last = sum([(1.0, &self.x_last), (-η, &self.v)]);

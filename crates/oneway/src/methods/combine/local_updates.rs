@@ -11,6 +11,7 @@ use crate::methods::{Dsgd, Dsmt, HEAVY_BALL, Kind, MOMENTUM, Smtpp, Trust};
 use crate::parameters::{Parameter, Parameters};
 use crate::problem::Problem;
 use crate::topology::Subgraph;
+use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// Any method with Q steps for each exchange; Q = 1 is the method itself, bit for bit.
@@ -59,6 +60,10 @@ impl Method for LocalUpdates {
 
     fn roles(&self) -> Roles {
         self.inner.roles()
+    }
+
+    fn check_network(&self, topology: &Topology) -> Result<()> {
+        self.inner.check_network(topology)
     }
 
     fn check(&self, problem: &dyn Problem) -> Result<()> {
