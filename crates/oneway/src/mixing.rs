@@ -225,7 +225,7 @@ impl Mixing {
         self.entries_of(i).map(|entry| (self.senders[entry] as usize, self.weights.at(entry)))
     }
 
-    /// W[i][j], zero where i does not hear j. O(in-degree of i).
+    /// W_ij, zero where i does not hear j. O(in-degree of i).
     pub fn weight(&self, i: usize, j: usize) -> f64 {
         self.row(i).find(|(from, _)| *from == j).map_or(0.0, |(_, weight)| weight)
     }

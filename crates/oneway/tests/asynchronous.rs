@@ -46,9 +46,8 @@ fn refusal(kind: &Kind, topology: &Topology) -> bool {
         || topology.period().len() > 1;
     let problem = logistic(topology.agents(), Batch::Sampled(1));
     match Asynchronous::new(setup(&*method, &problem, topology, 0.1), Clock::EVEN) {
-        Ok(_) => assert!(!refused, "{} runs", kind.name),
         Err(Error::NotAsynchronous(_)) => assert!(refused, "{} is refused", kind.name),
-        Err(other) => panic!("{}: {other}", kind.name),
+        made => assert!(made.is_ok() && !refused, "{}: {:?}", kind.name, made.err()),
     }
     refused
 }

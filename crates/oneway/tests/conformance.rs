@@ -31,7 +31,9 @@ const STEP: f64 = 0.02;
 /// Runs `check` on every method × subgraph × topology.
 fn over_the_table(mut check: impl FnMut(&str, &dyn oneway::method::Method, &Topology, f64)) {
     for (kind, graph, name, digraphs) in table() {
-        if kind.name == "d2" { continue; }
+        if kind.name == "d2" {
+            continue;
+        }
         let topology = topology(kind, graph, &digraphs, 4);
         let η = raw_step(kind, &topology, STEP);
         check(&format!("{} ({graph:?}) on {name}", kind.name), &*build(kind), &topology, η);

@@ -33,7 +33,7 @@ pub(crate) struct End {
     pub(crate) seconds_observing: f64,
 }
 
-/// [`oneway::simulator::Status`], in a word.
+/// [`oneway::engine::Status`], in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CellStatus {

@@ -78,11 +78,11 @@ pub fn metropolis(digraph: &Digraph) -> Matrix {
     let linked = |i: usize, j: usize| i != j && digraph.edges().any(|edge| edge == (j, i) || edge == (i, j));
     let degree = |i: usize| (0..N).filter(|&j| linked(i, j)).count();
     let mut w = zeros(N);
-    for i in 0..N {
+    for (i, row) in w.iter_mut().enumerate() {
         for j in (0..N).filter(|&j| linked(i, j)) {
-            w[i][j] = 1.0 / (1 + degree(i).max(degree(j))) as f64;
+            row[j] = 1.0 / (1 + degree(i).max(degree(j))) as f64;
         }
-        w[i][i] = 1.0 - w[i].iter().sum::<f64>();
+        row[i] = 1.0 - row.iter().sum::<f64>();
     }
     w
 }
