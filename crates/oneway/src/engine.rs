@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use crate::method::{Layout, Method, Round};
+use crate::method::{Layout, Method, Reliance, Round};
 use crate::observe::{Observer, View};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
@@ -47,10 +47,14 @@ impl<'a> Setup<'a> {
             });
         }
         self.topology.check(self.method.network())?;
-        self.method.check_network(self.topology)?;
-        if self.method.keeps_copies() && self.topology.period().len() > 1 {
-            return Err(Error::CopiesGoStale { rounds: self.topology.period().len() });
+        let rounds = self.topology.period().len();
+        if rounds > 1 && self.method.keeps_copies() {
+            return Err(Error::CopiesGoStale { rounds });
         }
+        if rounds > 1 && self.method.reliance() != Reliance::Nothing {
+            return Err(Error::WeightsChange { rounds });
+        }
+        self.method.check_network(self.topology)?;
         self.method.check(self.problem)?;
         let layout = self.method.layout(self.problem);
         let numbers = n.checked_mul(layout.state.len(d)).filter(|numbers| *numbers < 1 << 40);

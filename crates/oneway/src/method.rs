@@ -24,25 +24,35 @@ pub trait Method: Send + Sync + Debug {
     /// Which part of the state plays which role in the laws that are checked while running.
     fn roles(&self) -> Roles;
 
+    /// What a combinator is around: what it does not say itself, in the provided methods below, is what the inner method says.
+    fn inner(&self) -> Option<&dyn Method> {
+        None
+    }
+
     /// Whether the method can work on this problem; the error says what is missing.
-    fn check(&self, _problem: &dyn Problem) -> Result<()> {
-        Ok(())
+    fn check(&self, problem: &dyn Problem) -> Result<()> {
+        self.inner().map_or(Ok(()), |inner| inner.check(problem))
     }
 
     /// Whether the method can work on this network, which is of its kind; the error says what is missing.
-    fn check_network(&self, _topology: &Topology) -> Result<()> {
-        Ok(())
+    fn check_network(&self, topology: &Topology) -> Result<()> {
+        self.inner().map_or(Ok(()), |inner| inner.check_network(topology))
+    }
+
+    /// What the method's memory of one exchange presumes of the next.
+    fn reliance(&self) -> Reliance {
+        self.inner().map_or(Reliance::Nothing, <dyn Method>::reliance)
     }
 
     /// Exchanges per round.
     fn phases(&self) -> u32 {
-        1
+        self.inner().map_or(1, <dyn Method>::phases)
     }
 
     /// Whether an agent keeps copies of what its neighbours hold, made of differences that they send: a message that is
     /// lost, late or overtaken would spoil them for ever.
     fn keeps_copies(&self) -> bool {
-        false
+        self.inner().is_some_and(<dyn Method>::keeps_copies)
     }
 
     /// Bytes that one link carries in one exchange, on the pull graph and on the push graph: eight for each number of the two
@@ -68,7 +78,7 @@ pub trait Method: Send + Sync + Debug {
 
     /// The agent's estimate of the minimiser: the first vector of its state, unless the method says otherwise.
     fn estimate<'s>(&self, state: &'s [f64], d: usize) -> &'s [f64] {
-        &state[..d]
+        self.inner().map_or(&state[..d], |inner| inner.estimate(state, d))
     }
 }
 
@@ -81,6 +91,17 @@ pub struct Layout {
     pub pull: Width,
     /// What it sends on the push graph, mixed by C.
     pub push: Width,
+}
+
+/// What a method's memory of one exchange presumes of the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reliance {
+    /// Nothing: every exchange stands for itself.
+    Nothing,
+    /// The same weights: it goes on with the move that W made in the round before.
+    SameWeights,
+    /// The same weights, and messages as they were sent: it takes what W has moved them by for a correction.
+    WholeMessages,
 }
 
 /// The kind of network a method is made for.

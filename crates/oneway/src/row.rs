@@ -107,3 +107,44 @@ pub fn descend(out: &mut [f64], a: &[f64], η: f64, b: &[f64]) {
 pub fn divide(out: &mut [f64], a: &[f64], w: f64) {
     out.iter_mut().zip(a).for_each(|(out, a)| *out = a / w);
 }
+
+/// A weighted sum of rows as the bit contract has it: the first term is assigned, the others multiplied and then added,
+/// never fused.
+#[derive(Debug)]
+pub(crate) struct Sum<'s> {
+    out: &'s mut [f64],
+    empty: bool,
+}
+
+impl<'s> Sum<'s> {
+    #[inline(always)]
+    pub(crate) fn new(out: &'s mut [f64]) -> Self {
+        Self { out, empty: true }
+    }
+
+    /// A sum that goes on from what is there.
+    pub(crate) fn onto(out: &'s mut [f64]) -> Self {
+        Self { out, empty: false }
+    }
+
+    #[inline(always)]
+    pub(crate) fn add(&mut self, weight: f64, row: &[f64]) {
+        let terms = self.out.iter_mut().zip(row);
+        match std::mem::replace(&mut self.empty, false) {
+            true => terms.for_each(|(out, x)| *out = weight * x),
+            false => terms.for_each(|(out, x)| *out += weight * x),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.empty
+    }
+
+    /// No terms make zero.
+    #[inline(always)]
+    pub(crate) fn finish(self) {
+        if self.empty {
+            self.out.fill(0.0);
+        }
+    }
+}

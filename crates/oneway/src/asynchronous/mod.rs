@@ -40,7 +40,9 @@ use crate::engine::{Engine, Setup};
 use crate::matrix::{Matrix, stride};
 use crate::method::{Layout, Local, Network, Round};
 use crate::observe::View;
+use crate::row::Sum;
 use crate::sample::Purpose;
+use crate::unreliable;
 use crate::vectors::widest;
 use crate::{Error, Result};
 
@@ -140,7 +142,8 @@ impl<'a> Asynchronous<'a> {
 
     /// Whether method and network can do without rounds; the error says why not.
     pub fn check(setup: &Setup<'_>) -> Result<()> {
-        let method = setup.method;
+        let (method, roles) = (setup.method, setup.method.roles());
+        let pushes = !method.layout(setup.problem).push.is_empty();
         let reason = match () {
             () if method.network() == Network::Central => "a centralised method waits for everyone",
             () if method.phases() > 1 => {
@@ -150,6 +153,11 @@ impl<'a> Asynchronous<'a> {
                 "the method keeps copies of its neighbours' state, made of differences: a message that is lost or \
 overtaken would spoil them"
             }
+            () if roles.conserved.is_some() && roles.conserved_sent.is_none() => unreliable::NOT_SENT_WHOLE,
+            () if roles.tracker.is_some() && roles.tracker_sent.is_none() && pushes => {
+                unreliable::NOT_SENT_WHOLE
+            }
+            () if unreliable::weights_can_vanish(method, setup.topology) => unreliable::VANISHING_WEIGHTS,
             () if setup.topology.period().len() > 1 => {
                 "the network changes with the round, and agents are not in the same round"
             }
@@ -321,7 +329,7 @@ fn graphs(setup: &Setup<'_>, [pull, push]: [usize; 2]) -> [Wires; 2] {
 /// Σ_j R_ij pull_j(newest), senders ascending; one's own row for those not heard yet.
 #[inline(always)]
 fn pull(wires: &[Wire], outboxes: &[Outbox], out: &mut [f64]) {
-    let mut sum = Sum { out, begun: false };
+    let mut sum = Sum::new(out);
     for wire in wires {
         let own = &outboxes[wire.to as usize];
         let row = match wire.taken.checked_sub(1) {
@@ -336,37 +344,13 @@ fn pull(wires: &[Wire], outboxes: &[Outbox], out: &mut [f64]) {
 /// Σ_j (ρ_ij − ρ̃_ij), senders ascending, with one's own share C_ii push_i in its place.
 #[inline(always)]
 fn push(wires: &[Wire], outboxes: &[Outbox], out: &mut [f64]) {
-    let mut sum = Sum { out, begun: false };
+    let mut sum = Sum::new(out);
     for wire in wires {
         let outbox = &outboxes[wire.from as usize];
         let new = if wire.is_own() { outbox.newest()..outbox.newest() + 1 } else { wire.new_messages() };
         new.for_each(|number| sum.add(wire.weight, outbox.push(number)));
     }
     sum.finish();
-}
-
-/// A sum as the bit contract has it: the first term assigned, then multiply and add, never fused.
-struct Sum<'s> {
-    out: &'s mut [f64],
-    begun: bool,
-}
-
-impl Sum<'_> {
-    #[inline(always)]
-    fn add(&mut self, weight: f64, row: &[f64]) {
-        match self.begun {
-            true => self.out.iter_mut().zip(row).for_each(|(sum, x)| *sum += weight * x),
-            false => self.out.iter_mut().zip(row).for_each(|(sum, x)| *sum = weight * x),
-        }
-        self.begun = true;
-    }
-
-    #[inline(always)]
-    fn finish(self) {
-        if !self.begun {
-            self.out.fill(0.0);
-        }
-    }
 }
 
 impl<'a> Engine<'a> for Asynchronous<'a> {

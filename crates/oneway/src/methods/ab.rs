@@ -133,7 +133,7 @@ pub(super) const AB: Kind = Kind {
     with_estimator: Some(|_, estimator| Ok(Box::new(Ab::new(estimator, 0.0)?))),
 };
 
-/// Small enough for a directed ring, which bears no step at all from β = ¼ on.
+/// Small enough for a directed ring, which, if it is long, bears no step at all from β = (5−√17)/4 ≈ 0.22 on.
 const MIXED_BALL: Parameter = Parameter { default: Some(0.2), ..HEAVY_BALL };
 
 pub(super) const ABM: Kind = Kind {

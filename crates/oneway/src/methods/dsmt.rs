@@ -16,13 +16,13 @@
 //! That argument needs real eigenvalues and powers of one matrix, so the accelerated form asks for a symmetric W that stays the
 //! same (with random matchings and η_w = 0.8 it diverges); the plain one for a balanced.
 
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
 use crate::methods::estimator::{Estimator, Momentum};
-use crate::methods::{Kind, MOMENTUM, Trust, check_fixed};
+use crate::methods::{Kind, MOMENTUM, Trust};
 use crate::parameters::Parameter;
 use crate::problem::Problem;
 use crate::row::{self, Width};
-use crate::topology::{Subgraph, Topology};
+use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// Tracks what an estimator makes of the gradients, mixed twice a round; state is (x, y, z), the last moves of mixing x and y,
@@ -82,8 +82,8 @@ impl<E: Estimator> Method for Dsmt<E> {
         self.estimator.check(problem)
     }
 
-    fn check_network(&self, topology: &Topology) -> Result<()> {
-        if self.η_w > 0.0 { check_fixed(topology) } else { Ok(()) }
+    fn reliance(&self) -> Reliance {
+        if self.η_w > 0.0 { Reliance::SameWeights } else { Reliance::Nothing }
     }
 
     fn phases(&self) -> u32 {

@@ -10,15 +10,15 @@
 //! W̃ keeps the mean, so (1/n)ΣV = (1/n)ΣG in every round. A rule with two rounds in it is open to interpretation where η
 //! changes; in this form each round uses its own η, x̄ moves by −η_k·ḡ, and V needs no time to adapt to a new step.
 //!
-//! W must be symmetric and stay the same. Its eigenvalues λ must be real and above −1/3 in W̃ (z² = λ(2z − 1) then has its
-//! roots inside the unit disc), which (I + W)/2 always satisfies. D² leaves that to the network, and refuses one that has not got
+//! W must be symmetric and stay the same. Its eigenvalues λ must be real and −1/3 or more in W̃ (z² = λ(2z − 1) then has its
+//! roots inside the unit disc; at −1/3 one is −1, and only curvature damps it), which (I + W)/2 always satisfies. D² leaves that to the network, and refuses one that has not got
 //! it; with W_ii > 1/3 everywhere all have. D² on (I + W)/2 is exact diffusion on W. Networks that change are refused: V holds
 //! (I − W̃)X/η of the last round, and with another W̃ in the next one iterates have been seen to grow without bound, on random
 //! matchings for D², on sparse random links for exact diffusion.
 
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
 use crate::methods::estimator::{Estimator, Gradient};
-use crate::methods::{Kind, Trust, check_fixed, slope};
+use crate::methods::{Kind, Trust, slope};
 use crate::mixing::Mixing;
 use crate::problem::Problem;
 use crate::row::{self, Width};
@@ -65,8 +65,11 @@ impl<E: Estimator> Method for ExactDiffusion<E> {
         self.estimator.check(problem)
     }
 
+    fn reliance(&self) -> Reliance {
+        Reliance::WholeMessages
+    }
+
     fn check_network(&self, topology: &Topology) -> Result<()> {
-        check_fixed(topology)?;
         let lowest = least_eigenvalue(&topology.at(0).pull);
         match (1.0 - self.share) + self.share * lowest < -1.0 / 3.0 - 1e-6 {
             true => Err(Error::EigenvalueTooLow { least: lowest }),

@@ -34,7 +34,7 @@ pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
 use crate::method::{Method, Network};
 use crate::methods::estimator::Estimator;
 use crate::parameters::{Parameter, Parameters};
-use crate::topology::{Subgraph, Topology};
+use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// A method as the registry knows it.
@@ -179,14 +179,6 @@ fn track(y: &mut [f64], pushed: &[f64], g: &mut [f64], g_next: &[f64]) {
     for (((y, c_y), g), g_next) in y.iter_mut().zip(pushed).zip(g).zip(g_next) {
         *y = c_y + (g_next - *g);
         *g = *g_next;
-    }
-}
-
-/// Whether all rounds have the same weights.
-fn check_fixed(topology: &Topology) -> Result<()> {
-    match topology.period().len() {
-        1 => Ok(()),
-        rounds => Err(Error::WeightsChange { rounds }),
     }
 }
 

@@ -13,7 +13,8 @@
 //!
 //! The rule is from memory. What is tested: the recursion of S, the law (1/n)Σs = (1/n)Σg, and that diag(C) is all that tells it from
 //! Push-Pull. Not verified against the authors' text: the start z₀ = C_ii g₀ and the weights of links that change with the round,
-//! where C_ii is that of the round before.
+//! where C_ii is that of the round before. In wrappers C_ii stays the network's: with K exchanges it is not (C^K)_ii, in a local
+//! round not 1.
 
 use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};

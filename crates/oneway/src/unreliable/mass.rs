@@ -8,9 +8,10 @@
 //! The row of a message that was lost waits for the next one.
 
 use super::links::{Links, NEVER, Queues};
-use super::{Exchange, Graph, Sum};
+use super::{Exchange, Graph};
 use crate::matrix::Matrix;
 use crate::mixing::Mixing;
+use crate::row::Sum;
 
 /// Pushed rows on their way, link by link: max(τ, 1)·width numbers a link.
 #[derive(Debug)]

@@ -29,6 +29,7 @@ use crate::matrix::{Matrix, stride};
 use crate::method::{Layout, Local, Method, Network, Round};
 use crate::mixing::Mixing;
 use crate::observe::View;
+use crate::row::Sum;
 use crate::topology::{Pair, Topology};
 use crate::{Error, Result};
 use faults::Presence;
@@ -187,26 +188,37 @@ impl<'a> Engine<'a> for Unreliable<'a> {
 /// Whether faults can be, and whether a method can do without some messages on this network; the error says why not.
 pub fn check(method: &dyn Method, topology: &Topology, faults: &Faults) -> Result<()> {
     faults.check(topology.agents())?;
-    let keeps = |mixing: &Mixing| (0..mixing.agents()).all(|i| mixing.weight(i, i) > 0.0);
     let roles = method.roles();
     let reason = match () {
         () if method.network() == Network::Central => "a centralised method has no links of its own",
         () if method.network() == Network::PullOnly => {
             "a pull-only method needs one π_R for all rounds, and where messages are missing R is another in each"
         }
-        () if roles.tracker.is_some() && roles.tracker_sent.is_none() => {
-            "its trackers are not pushed, and keep their mean only as long as R is doubly stochastic"
-        }
         () if method.phases() > 1 => "it exchanges several times a round",
         () if method.keeps_copies() => {
             "it keeps copies of its neighbours' state, made of differences: a lost one would spoil them for ever"
         }
-        () if roles.weight.is_some() && !topology.period().iter().all(|pair| keeps(&pair.push)) => {
-            "it divides by push-sum weights, and one is zero where an agent keeps nothing and nothing arrives"
+        () if roles.conserved.is_some() && roles.conserved_sent.is_none() => NOT_SENT_WHOLE,
+        () if roles.tracker.is_some() && roles.tracker_sent.is_none() => {
+            "its trackers are not pushed, and keep their mean only as long as R is doubly stochastic"
         }
+        () if weights_can_vanish(method, topology) => VANISHING_WEIGHTS,
         () => return Ok(()),
     };
     Err(Error::NeedsEveryMessage(reason))
+}
+
+/// Why a method's sum cannot be followed while messages are on their way.
+pub(crate) const NOT_SENT_WHOLE: &str =
+    "what it conserves is not sent as it is, so that what is on its way cannot be counted";
+/// Why [`weights_can_vanish`] matters.
+pub(crate) const VANISHING_WEIGHTS: &str =
+    "it divides by push-sum weights, and one is zero where an agent keeps nothing and nothing arrives";
+
+/// Whether the method divides by push-sum weights that can be zero: an agent that keeps nothing of its own may hear nothing.
+pub(crate) fn weights_can_vanish(method: &dyn Method, topology: &Topology) -> bool {
+    let keeps = |mixing: &Mixing| (0..mixing.agents()).all(|i| mixing.weight(i, i) > 0.0);
+    method.roles().weight.is_some() && !topology.period().iter().all(|pair| keeps(&pair.push))
 }
 
 /// What an exchange of messages needs to know of its round.
@@ -225,42 +237,5 @@ impl Exchange<'_> {
 
     fn fate(&self, graph: Graph, from: usize, to: usize) -> Option<u32> {
         self.faults.fate(self.seed, graph, from, to, self.k)
-    }
-}
-
-/// A weighted sum of rows as the bit contract has it: the first term is assigned, the others multiplied and then added.
-#[derive(Debug)]
-struct Sum<'s> {
-    out: &'s mut [f64],
-    empty: bool,
-}
-
-impl<'s> Sum<'s> {
-    fn new(out: &'s mut [f64]) -> Self {
-        Self { out, empty: true }
-    }
-
-    /// A sum that goes on from what is there.
-    fn onto(out: &'s mut [f64]) -> Self {
-        Self { out, empty: false }
-    }
-
-    fn add(&mut self, weight: f64, row: &[f64]) {
-        let terms = self.out.iter_mut().zip(row);
-        match std::mem::replace(&mut self.empty, false) {
-            true => terms.for_each(|(out, x)| *out = weight * x),
-            false => terms.for_each(|(out, x)| *out += weight * x),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.empty
-    }
-
-    /// No terms make zero.
-    fn finish(self) {
-        if self.empty {
-            self.out.fill(0.0);
-        }
     }
 }

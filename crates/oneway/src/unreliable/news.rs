@@ -1,9 +1,10 @@
 //! What has been pulled: of each neighbour the newest row that has arrived.
 
 use super::links::{Links, NEVER, Queues};
-use super::{Exchange, Graph, Missing, Sum};
+use super::{Exchange, Graph, Missing};
 use crate::matrix::Matrix;
 use crate::mixing::Mixing;
+use crate::row::Sum;
 
 /// Which rows have arrived, link by link, and those themselves that may be old.
 #[derive(Debug)]

@@ -8,7 +8,8 @@
 //!
 //! - **C-GT** (Liao, Li, Huang & Pu 2022): this, with M = G.
 //! - **BEER** (Zhao, Li, Li, Richtárik & Chi 2022): the same with α = 1. Then H after the round is X̂ itself, so that
-//!   X⁺ = X + γ(W − I)H − ηV with H = H⁻ + 𝒞(X − H⁻): the same numbers, written after the exchange there and before it here.
+//!   X⁺ = X + γ(W − I)H − ηV with H = H⁻ + 𝒞(X − H⁻): the same numbers, written after the exchange there and before it here. That is from
+//!   H₀ = 𝒞(X₀) and the same for V; the authors' start was not verified.
 //! - **MoTEF** (Islamov, Gao & Stich 2025): BEER with momentum, M⁺ = (1−λ)M + λG⁺, from M₀ = V₀ = 0.
 //! - **CPP** (Song, Shi, Pu & Yan 2022): Push-Pull with COMM for the models and the tracker encoded directly,
 //!   V⁺ = V + γ_v(C − I)𝒞(V) + G⁺ − G: α = 0 on the push graph. V goes to zero, so the code of V does; but the step between may
@@ -25,7 +26,7 @@
 //! - **Compressed SMTPP**: SMTPP with COMM on both graphs, the first of the directions that its authors name for the future. Σv = Σm
 //!   whatever the codec does.
 //!
-//! Rules of trust C are from memory. Tested of all: with the identity for codec and γ = α = 1 they are the method inside, bits
+//! Rules of trust C are from memory, but for compressed SMTPP, which is new: no bound on γ and α is proven for R ≠ C. Tested of all: with the identity for codec and γ = α = 1 they are the method inside, bits
 //! apart; they find x* exactly with the codecs they allow; Σv = Σm in every round. Not verified against the authors' texts: for
 //! CPP and RCPP, that models are sent after the step (X − ηV, as Push-Pull does) and not before; for RCPP that one scale serves both
 //! graphs; for the sector-bound heavy ball, that the map acts on what is sent and not on differences along links.

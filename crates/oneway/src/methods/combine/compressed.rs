@@ -20,7 +20,7 @@
 //! hw stays Wh only if W is the same in every round and nothing is lost: with α > 0 the method needs such a network.
 
 use crate::codec::{Codec, Quality, Scaled};
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
 use crate::problem::Problem;
 use crate::row::Width;
 use crate::sample::{Draws, Purpose};
@@ -68,7 +68,8 @@ impl Damping {
     }
 }
 
-/// Any method with its messages compressed: each vector by itself; single numbers such as push-sum's weight go as they are.
+/// Any method with its messages compressed: each vector by itself. Single numbers such as push-sum's weight are sent exactly, and
+/// mixed by the same (1−γ)I + γW as the vectors: else a network that changes would give the two different limits.
 ///
 /// The state is the inner method's, then the wrapper's own numbers as scalars, so that the roles of vectors and scalars stay
 /// valid: the two rows that will be handed over, h and hw of each exchange of a round, and three sizes.
@@ -93,9 +94,14 @@ impl Compressed {
         codec: Box<dyn Codec>,
         [pull, push]: [Damping; 2],
     ) -> Result<Self> {
+        let refuse = |expected: &str| Err(Error::parameter(owner, "compress", "a codec", expected));
         if inner.network() == Network::Central {
-            let expected = "a centralised method sends nothing over links";
-            return Err(Error::parameter(owner, "compress", "a codec", expected));
+            return refuse("a centralised method sends nothing over links");
+        }
+        if inner.reliance() == Reliance::WholeMessages {
+            return refuse(
+                "the method corrects by how far W has moved its messages, and would take the code's error for that",
+            );
         }
         Ok(Self { inner, codec, pull: pull.check(owner)?, push: push.check(owner)?, scale: None })
     }
@@ -178,7 +184,7 @@ struct Cut {
 
 /// What an agent keeps of its messages on one graph.
 struct Messages<'s> {
-    /// After `send` p − γp̂, after the exchange p + γ(p̂w − p̂), then the single numbers that arrived.
+    /// After `send` p − γp̂, after the exchange p + γ(p̂w − p̂); of single numbers s first (1−γ)s, then (1−γ)s + γWs.
     handed: &'s mut [f64],
     /// The copies, or nothing at all.
     h: &'s mut [f64],
@@ -195,7 +201,11 @@ impl Messages<'_> {
     #[inline(always)]
     fn encode(&mut self, message: &mut [f64], mut compress: impl FnMut(&mut [f64])) {
         let (γ, α) = (self.γ, self.α);
-        let q = &mut message[..self.vectors];
+        let (q, scalars) = message.split_at_mut(self.vectors);
+        for (handed, s) in self.handed[q.len()..].iter_mut().zip(scalars) {
+            *handed = (1.0 - γ) * *s;
+            *s *= γ; //                                                γ at the sender: all that travels is handed on
+        }
         self.handed[..q.len()].copy_from_slice(q);
         q.iter_mut().zip(&*self.h).for_each(|(p, h)| *p -= h);
         q.chunks_exact_mut(self.d.max(1)).for_each(&mut compress); //  q = 𝒞(p − h)
@@ -221,12 +231,16 @@ impl Messages<'_> {
             *handed += γ * *hw; //                                     p + γ(hw + Wq − p̂)
             *hw += α * wq; //                                          hw ← hw + αWq
         }
-        scalars_handed.copy_from_slice(scalars);
+        scalars_handed.iter_mut().zip(scalars).for_each(|(handed, mixed)| *handed += mixed);
         self.handed
     }
 }
 
 impl Method for Compressed {
+    fn inner(&self) -> Option<&dyn Method> {
+        Some(&*self.inner)
+    }
+
     fn layout(&self, problem: &dyn Problem) -> Layout {
         let (inner, d) = (self.inner.layout(problem), problem.dim());
         let kept = |width: Width, damping| {
@@ -265,10 +279,6 @@ impl Method for Compressed {
             }
         }
         Ok(())
-    }
-
-    fn phases(&self) -> u32 {
-        self.inner.phases()
     }
 
     fn keeps_copies(&self) -> bool {
@@ -313,9 +323,5 @@ impl Method for Compressed {
     fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
         let (inner, [mut pulls, mut pushes]) = self.split(at.phase, state, [pulled.len(), pushed.len()]);
         self.inner.step(at, inner, pulls.decode(pulled), pushes.decode(pushed), local);
-    }
-
-    fn estimate<'s>(&self, state: &'s [f64], d: usize) -> &'s [f64] {
-        self.inner.estimate(state, d)
     }
 }

@@ -41,6 +41,10 @@ impl MultiGossip {
 const MOST: u32 = 1000;
 
 impl Method for MultiGossip {
+    fn inner(&self) -> Option<&dyn Method> {
+        Some(&*self.inner)
+    }
+
     fn layout(&self, problem: &dyn Problem) -> Layout {
         let inner = self.inner.layout(problem);
         match self.exchanges {
@@ -57,16 +61,8 @@ impl Method for MultiGossip {
         self.inner.roles()
     }
 
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.inner.check(problem)
-    }
-
     fn phases(&self) -> u32 {
         self.exchanges * self.inner.phases()
-    }
-
-    fn keeps_copies(&self) -> bool {
-        self.inner.keeps_copies()
     }
 
     fn bytes(&self, problem: &dyn Problem, phase: u32) -> [usize; 2] {
@@ -107,10 +103,6 @@ impl Method for MultiGossip {
         to_pull.copy_from_slice(pulled);
         to_push.copy_from_slice(pushed);
     }
-
-    fn estimate<'s>(&self, state: &'s [f64], d: usize) -> &'s [f64] {
-        self.inner.estimate(state, d)
-    }
 }
 
 const GOSSIP: Parameter =
@@ -119,7 +111,7 @@ const GOSSIP: Parameter =
 /// Multi-gossip Push-Pull (Liang and others 2025): K exchanges a round, and gradients of K samples.
 ///
 /// The rule is from memory: R^K and C^K in place of R and C, and K samples so that a round's cost in gradients keeps pace with its
-/// cost in messages. Tested: K = 1 is Push-Pull bit for bit, and K exchanges are one with R^K and C^K. Not verified: the authors'
+/// cost in messages. An estimator that is given takes the place of that mean, with the samples that it draws. Tested: K = 1 is Push-Pull bit for bit, and K exchanges are one with R^K and C^K. Not verified: the authors'
 /// choice of K, which they take from the topology.
 fn multi_gossip(given: &Parameters, estimator: Option<Box<dyn Estimator>>) -> Result<Box<dyn Method>> {
     let exchanges = given.count("gossip")?;
