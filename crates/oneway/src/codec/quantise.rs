@@ -3,7 +3,7 @@
 use super::bits::{Reader, Writer, packed_bytes};
 use super::levels::Levels;
 use super::norms::{euclidean, largest};
-use super::rounding::{at_random, with_bits};
+use super::rounding::{at_random, power_of_two, with_bits};
 use super::{Codec, Decoded, Fault, NAN, Quality, magnitude, split_number};
 use crate::Result;
 use crate::sample::Draws;
@@ -67,7 +67,7 @@ impl Quantise {
         Fault::check_length(bytes, self.bytes(q.len()), q.len())?;
         let (u, codes) = split_number(bytes);
         let positive = u.is_finite() && u > 0.0;
-        if !positive && u.to_bits() != 0 && u.to_bits() != NAN.to_bits() {
+        if !positive && u.to_bits() != 0 && (u.to_bits() != NAN.to_bits() || q.is_empty()) {
             return Err(Fault::Scale("is not the unit of a vector"));
         }
         let (odd, _) = odd_and_exponent(u);
@@ -185,11 +185,6 @@ fn common_unit(q: &[f64]) -> f64 {
         least = least.min(e);
     }
     odd as f64 * power_of_two(if odd == 0 { 0 } else { least })
-}
-
-/// 2^e for e from −1074 to 1023.
-fn power_of_two(e: i32) -> f64 {
-    f64::from_bits(if e < -1022 { 1 << (e + 1074) } else { ((e + 1023) as u64) << 52 })
 }
 
 /// By Euclid; of 0 and b it is b.

@@ -43,6 +43,11 @@ pub(super) fn with_bits(x: &mut [f64], draws: &mut Draws, mut code: impl FnMut(f
     }
 }
 
+/// 2^e for e from −1074 to 1023.
+pub(super) const fn power_of_two(e: i32) -> f64 {
+    f64::from_bits(if e < -1022 { 1 << (e + 1074) } else { ((e + 1023) as u64) << 52 })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

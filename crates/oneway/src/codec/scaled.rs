@@ -1,5 +1,6 @@
 //! A codec at another scale.
 
+use super::rounding::power_of_two;
 use super::{Codec, Fault, Quality};
 use crate::Result;
 use crate::sample::Draws;
@@ -7,10 +8,6 @@ use crate::sample::Draws;
 /// The scales there are, and the magnitudes that are not changed: within them nothing overflows and no digit is lost.
 const SCALES: [f64; 2] = [power_of_two(-300), power_of_two(300)];
 const MAGNITUDES: [f64; 2] = [power_of_two(-700), power_of_two(700)];
-
-const fn power_of_two(e: i64) -> f64 {
-    f64::from_bits(((e + 1023) as u64) << 52)
-}
 
 /// s·𝒞(x/s), in the bytes of 𝒞. Sender and receiver both know s, for it follows from the round.
 ///
