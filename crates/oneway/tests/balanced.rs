@@ -6,9 +6,11 @@ mod common;
 use common::{
     advance, balanced, distance, estimates, lazily, logistic, quadratic, simulate, strongly_connected,
 };
+use oneway::codec::Identity;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network};
+use oneway::methods::combine::{Compressed, Damping, MultiGossip};
 use oneway::methods::estimator::{Estimator, Gradient, HeavyBall, Storm};
 use oneway::methods::{Ab, Csgdm, Dsgd, Dsmt, ExactDiffusion, GlobalMomentum, SGP, Tracking, kind};
 use oneway::metrics::measure;
@@ -276,10 +278,17 @@ fn weights_that_change_are_refused() {
     let family = families::family("one-peer-exponential").unwrap();
     let (changing, problem) = (balanced(&family.digraphs(8, [], 1).unwrap()), quadratic(8, 0.0));
     for kind in oneway::methods::KINDS.iter().filter(|kind| kind.network == Network::Undirected) {
-        let (method, schedule) = (kind.method([]).unwrap(), Schedule::constant(0.01).unwrap());
-        let setup = Setup { method: &*method, problem: &problem, topology: &changing, schedule, seed: 1 };
-        let error = Simulator::new(setup).unwrap_err().to_string();
-        assert!(error.contains("in every round") || method.keeps_copies(), "{}: {error}", kind.name);
+        let method = || kind.method([]).unwrap();
+        let twice = Box::new(MultiGossip::new(kind.name, method(), 2).unwrap());
+        let direct = [Damping::direct(0.5); 2];
+        let coded = Compressed::new(kind.name, method(), Box::new(Identity), direct);
+        let coded = coded.ok().map(|coded| Box::new(coded) as Box<dyn Method>);
+        for method in [method(), twice].into_iter().chain(coded) {
+            let schedule = Schedule::constant(0.01).unwrap();
+            let setup = Setup { method: &*method, problem: &problem, topology: &changing, schedule, seed: 1 };
+            let error = Simulator::new(setup).unwrap_err().to_string();
+            assert!(error.contains("in every round") || method.keeps_copies(), "{method:?}: {error}");
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use oneway::Result;
 use oneway::codec::codec;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Method, Network};
+use oneway::method::{Method, Network, Reliance};
 use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe};
 use oneway::methods::estimator::{ESTIMATORS, estimator};
 use oneway::methods::{KINDS, Kind, PUSH_PULL, kind};
@@ -133,8 +133,8 @@ fn local_steps_of_one_agent_are_its_rounds() {
     for kind in bare() {
         let topology = topology(kind, kind.graphs[0], std::slice::from_ref(&alone), 0);
         let method = build(kind);
-        if kind.name.ends_with("saga") {
-            continue; // which samples it draws depends on the round
+        if kind.name.ends_with("saga") || method.reliance() != Reliance::Nothing {
+            continue; // which samples it draws depends on the round; or it is refused
         }
         let mut plain = simulate(&*method, &problem, &topology, 0.05);
         let local = LocalUpdates::new("Q", build(kind), 4).unwrap();
@@ -176,10 +176,11 @@ fn laws_and_solutions_stay() {
     let (sampled, exact) = (logistic(7, Batch::Sampled(1)), quadratic(7, 0.0));
     for kind in bare() {
         let topology = topology(kind, kind.graphs[0], std::slice::from_ref(&digraph), 0);
-        let combined: [Box<dyn Method>; 2] = [
-            Box::new(LocalUpdates::new("Q", build(kind), 3).unwrap()),
-            Box::new(MultiGossip::new("K", build(kind), 3).unwrap()),
-        ];
+        let local = LocalUpdates::new("Q", build(kind), 3);
+        assert_eq!(local.is_err(), build(kind).reliance() != Reliance::Nothing, "{}", kind.name);
+        let mut combined: Vec<Box<dyn Method>> =
+            vec![Box::new(MultiGossip::new("K", build(kind), 3).unwrap())];
+        combined.extend(local.ok().map(|local| Box::new(local) as Box<dyn Method>));
         for method in &combined {
             let η = step(kind, &topology, 0.01);
             if method.check(&sampled).is_ok() {
@@ -187,7 +188,7 @@ fn laws_and_solutions_stay() {
                 for _ in 0..ROUNDS {
                     simulator.round();
                     let error = measure(&simulator.view()).unwrap().conservation_error.unwrap_or(0.0);
-                    // D² may drift apart here, and exact diffusion divides by η
+                    // exact diffusion divides by η
                     let scale = estimates(&simulator).iter().fold(1.0, |most: f64, x| most.max(x.abs()));
                     assert!(error < 1e-11 * scale, "{method:?}: {error:e}");
                 }
@@ -258,9 +259,8 @@ fn with_codec(name: &str, other: &str) -> Recipe {
 fn all_of_it_goes_together() {
     let problem = logistic(7, Batch::Sampled(1));
     let mut tried = 0;
-    // exact diffusion and D² correct by what W itself has done, which a codec changes
-    let takes_a_codec = |kind: &&Kind| !["exact-diffusion", "d2"].contains(&kind.name);
-    for kind in bare().filter(|kind| kind.with_estimator.is_some()).filter(takes_a_codec) {
+    let goes_around = |kind: &&Kind| build(kind).reliance() == Reliance::Nothing;
+    for kind in bare().filter(|kind| kind.with_estimator.is_some()).filter(goes_around) {
         for estimator in ESTIMATORS {
             let recipe = Recipe {
                 gossip: 2,

@@ -184,7 +184,7 @@ fn dense(kind: &Kind, pairs: &[(Matrix, Matrix)], η: f64, world: &World<'_>) ->
 #[test]
 fn every_method_agrees_with_its_dense_form_on_every_topology() {
     let data = dataset(5 * N);
-    // methods that are compressed by definition have their dense forms in compression.rs
+    // methods that are compressed by definition have their dense forms in compressed_forms.rs
     let table = table().filter(|(kind, ..)| coded(kind.name).is_none());
     for (number, (kind, graph, name, digraphs)) in table.enumerate() {
         let root = 4 * (number % 2);

@@ -6,11 +6,10 @@ mod running_sums;
 
 use common::{build, digraphs, distance, methods, quadratic, strongly_connected, topology};
 use oneway::engine::{Engine, Setup};
-use oneway::graph::{Digraph, families};
-use oneway::method::{Layout, Local, Method, Network, Roles, Round};
-use oneway::methods::{Csgdm, KINDS, Kind, PUSH_PULL};
+use oneway::graph::families;
+use oneway::method::{Method, Network};
+use oneway::methods::{Kind, PUSH_PULL};
 use oneway::metrics::measure;
-use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::problem::Problem;
 use oneway::record::Recorder;
 use oneway::schedule::Schedule;
@@ -32,21 +31,6 @@ fn bearing_loss() -> impl Iterator<Item = (&'static Kind, Subgraph)> {
 fn bears_loss(kind: &Kind) -> bool {
     let complete = Topology::complete(3).unwrap();
     unreliable::check(&*build(kind), &complete, &Faults { loss: 0.1, ..Faults::default() }).is_ok()
-}
-
-/// Those that do not, by name, so that none slips in.
-#[test]
-fn only_these_need_every_message() {
-    let mut refused: Vec<&str> =
-        KINDS.iter().filter(|kind| !bears_loss(kind)).map(|kind| kind.name).collect();
-    let several_exchanges = ["dsmt", "dsmt-lca", "multi-gossip", "lmt"];
-    let copies = ["compressed-smtpp", "cpp", "rcpp", "c-gt", "beer", "motef"];
-    let trackers_not_pushed = ["frost", "exact-diffusion", "d2"];
-    let centralised = ["csgdm", "sgd", "central-storm", "adam"];
-    let mut expected = [&several_exchanges[..], &copies, &trackers_not_pushed, &centralised].concat();
-    expected.sort_unstable();
-    refused.sort_unstable();
-    assert_eq!(refused, expected);
 }
 
 /// Losses, delays and absences, one by one and all together.
@@ -199,8 +183,8 @@ fn much_is_on_its_way() {
 #[test]
 fn trackers_find_the_minimiser_whatever_fails() {
     let problem = quadratic(9, 0.0);
-    let trackers = ["smtpp", "push-pull", "stpp", "r-fast", "push-diging", "abm", "gt"];
-    for (kind, graph) in bearing_loss().filter(|(kind, _)| trackers.contains(&kind.name)) {
+    let tracks = |kind: &Kind| build(kind).roles().tracker.is_some() && build(kind).check(&problem).is_ok();
+    for (kind, graph) in bearing_loss().filter(|(kind, _)| tracks(kind)) {
         let networks = match kind.network {
             Network::PushSum => &["exponential"][..], // see below
             _ => &["flower", "there and back"],
@@ -384,85 +368,4 @@ fn events_have_their_probabilities() {
     }
     assert!((0.23..0.27).contains(&(away as f64 / 80_000.0)), "{away}"); // 10/(30 + 10) of the time
     assert!((1800..2200).contains(&left), "{left}"); // once in 40 rounds
-}
-
-/// Push-Pull in two exchanges a round.
-#[derive(Debug)]
-struct Twice;
-
-impl Method for Twice {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        PUSH_PULL.layout(problem)
-    }
-    fn network(&self) -> Network {
-        Network::PushPull
-    }
-    fn roles(&self) -> Roles {
-        PUSH_PULL.roles()
-    }
-    fn phases(&self) -> u32 {
-        2
-    }
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        PUSH_PULL.init(state, local);
-    }
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        PUSH_PULL.send(at, state, pull, push);
-    }
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        PUSH_PULL.step(at, state, pulled, pushed, local);
-    }
-}
-
-#[test]
-fn methods_that_need_every_message_are_refused_with_the_reason() {
-    let problem = quadratic(3, 0.0);
-    let complete = Topology::complete(3).unwrap();
-    let refused = |method: &dyn Method, topology: &Topology| {
-        let faults = Faults { loss: 0.1, ..Faults::default() };
-        Unreliable::new(setup(method, &problem, topology, 0.1), faults).unwrap_err().to_string()
-    };
-    assert!(refused(&Csgdm::new(0.1).unwrap(), &complete).contains("centralised"));
-    assert!(refused(&Twice, &complete).contains("several times a round"));
-
-    // strongly connected and not periodic, but agent 2 keeps nothing of its own
-    let links = [(0, 0, 0.5), (0, 1, 0.5), (1, 1, 0.5), (1, 2, 0.5), (2, 0, 1.0)];
-    let links = links.map(|(from, to, weight)| Link { from, to, weight });
-    let push = Mixing::new(3, Stochastic::Columns, links).unwrap();
-    let topology = Topology::fixed(Mixing::complete(3), push).unwrap();
-    assert!(refused(&*build(oneway::methods::kind("sgp").unwrap()), &topology).contains("push-sum weights"));
-
-    let apart = Digraph::from_edges(3, [(0, 1)]).unwrap();
-    let apart = Topology::of(&[apart], Subgraph::Full, Weights::Uniform, 0).unwrap();
-    assert!(refused(&PUSH_PULL, &apart).contains("no common root"));
-    let four = Topology::complete(4).unwrap();
-    assert!(refused(&PUSH_PULL, &four).contains("the problem has 3 agents, the topology 4"));
-}
-
-#[test]
-fn faults_that_cannot_be_say_what_would_be_right() {
-    let listed = |agent, from, to| Churn::Listed(vec![Absence { agent, from, to }]);
-    let none = Faults::default;
-    for (faults, words) in [
-        (Faults { loss: -0.1, ..none() }, "`loss` = -0.1 is not possible: it must be from 0 to less than 1"),
-        (Faults { loss: 1.0, ..none() }, "less than 1"),
-        (Faults { loss: f64::NAN, ..none() }, "less than 1"),
-        (Faults { delay: 1001, ..none() }, "`delay` = 1001 is not possible: it must be at most 1000 rounds"),
-        (Faults { churn: Churn::Drawn { up: 0.5, down: 2.0 }, ..none() }, "`churn.up` = 0.5"),
-        (Faults { churn: Churn::Drawn { up: 5.0, down: f64::INFINITY }, ..none() }, "`churn.down` = inf"),
-        (
-            Faults { churn: listed(3, 0, 1), ..none() },
-            "`churn.agent` = 3 is not possible: with 3 agents the ids are 0 to 2",
-        ),
-        (
-            Faults { churn: listed(2, 5, 5), ..none() },
-            "agent 2 leaves in round 5 and must come back in a later one",
-        ),
-    ] {
-        let message = faults.check(3).unwrap_err().to_string();
-        assert!(message.contains(words), "{message}");
-        let (problem, topology) = (quadratic(3, 0.0), Topology::complete(3).unwrap());
-        assert!(Unreliable::new(setup(&PUSH_PULL, &problem, &topology, 0.1), faults).is_err());
-    }
-    assert!(none().are_none() && none().check(1).is_ok());
 }

@@ -6,7 +6,7 @@ use std::ops::Deref;
 use oneway::data::{Dataset, SparseRows};
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Method, Network};
+use oneway::method::{Method, Network, Reliance};
 use oneway::methods::{KINDS, Kind};
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::partition::Partition;
@@ -126,8 +126,11 @@ pub fn quadratic(n: usize, noise: f64) -> Tilted {
 pub fn table() -> impl Iterator<Item = (&'static Kind, Subgraph, &'static str, Vec<Digraph>)> {
     methods().flat_map(|(kind, graph)| {
         let fits = move |(name, digraphs): &(&'static str, Vec<Digraph>)| {
-            // trees are cut from fixed digraphs and copies are kept on them; pull-only methods need a π_R that does not move
-            (digraphs.len() == 1 || (graph == Subgraph::Full && !build(kind).keeps_copies()))
+            // trees are cut from fixed digraphs, copies are kept and corrections made on them; pull-only methods need a π_R that does not move
+            let changing = graph == Subgraph::Full
+                && !build(kind).keeps_copies()
+                && build(kind).reliance() == Reliance::Nothing;
+            (digraphs.len() == 1 || changing)
                 && (kind.network != Network::PullOnly || !π_moves(name))
                 && build(kind).check_network(&topology(kind, graph, digraphs, 0)).is_ok()
         };
