@@ -3,7 +3,8 @@
 use anyhow::Result;
 use comfy_table::{Table as Lines, presets};
 
-use super::{Search, trial};
+use super::Search;
+use super::trial::{self, Trial};
 use crate::figure::gallery::{Art, Picture};
 use crate::figure::heat::{self, HeatMap};
 use crate::figure::render::Theme;
@@ -25,6 +26,8 @@ pub(crate) struct Comparison {
 struct Score {
     step: f64,
     second: String,
+    /// Whether the setting lies at the edge of the grid.
+    edge: bool,
     /// A score for each repetition; empty if one diverged.
     scores: Vec<f64>,
 }
@@ -64,7 +67,8 @@ impl Search {
                 ran.cell.entry.method_name == method && ran.cell.entry.topology_name == topology
             });
             let scores: Option<Vec<f64>> = own.map(|ran| trial::score_of(&ran.result, self.by)).collect();
-            Score { step: trial.step, second: trial.second_text(), scores: scores.unwrap_or_default() }
+            let Trial { step, edge, .. } = *trial;
+            Score { step, second: trial.second_text(), edge, scores: scores.unwrap_or_default() }
         };
         let results = methods
             .iter()
@@ -88,17 +92,18 @@ impl Comparison {
         self.results.iter().map(row).collect()
     }
 
-    /// `topology,method,step,parameter,mean,standard_error,repetitions`, cells without a number empty.
+    /// `topology,method,step,parameter,edge,mean,standard_error,repetitions`, cells without a number empty.
     pub(crate) fn csv(&self) -> String {
-        let mut text = "topology,method,step,parameter,mean,standard_error,repetitions\n".to_owned();
+        let mut text = "topology,method,step,parameter,edge,mean,standard_error,repetitions\n".to_owned();
         for (column, topology) in self.topologies.iter().enumerate() {
             for (method, row) in self.methods.iter().zip(&self.results) {
                 let score = &row[column];
                 let [mean, error] = [score.mean(), score.error()]
                     .map(|value| value.map_or(String::new(), |value| format!("{value:?}")));
-                let (step, second) = (score.step, &score.second);
+                let Score { step, second, edge, scores } = score;
+                let repetitions = scores.len();
                 text +=
-                    &format!("{topology},{method},{step:?},{second},{mean},{error},{}\n", score.scores.len());
+                    &format!("{topology},{method},{step:?},{second},{edge},{mean},{error},{repetitions}\n");
             }
         }
         text
@@ -111,9 +116,12 @@ impl Comparison {
         const SIDE_BY_SIDE: usize = 4;
         let columns: Vec<usize> = (0..self.topologies.len()).collect();
         let parts: Vec<String> = columns.chunks(SIDE_BY_SIDE).map(|columns| self.part(columns)).collect();
+        let of = self.results.iter().flatten().count();
+        let edge = self.results.iter().flatten().filter(|score| score.edge).count();
         format!(
-            "{}\n* the lowest mean of its column, and those within two standard errors of it; – no step that was tried ends \
-             better than it began",
+            "{}\n* the lowest mean of its column, and those within two standard errors of it; – no step that was tried, or not \
+             every repetition, ends better than it began\n{edge} of {of} settings lie at the edge of the grid: more may be gained \
+             beyond it",
             parts.join("\n")
         )
     }
@@ -149,7 +157,10 @@ impl Comparison {
         let Some((plain, swept)) = name.strip_suffix(']').and_then(|name| name.split_once(" [")) else {
             return name.clone();
         };
-        let values = swept.split("; ").map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+        let values = swept
+            .split("] [")
+            .flat_map(|part| part.split("; "))
+            .map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
         std::iter::once(plain).chain(values).collect::<Vec<_>>().join(", ")
     }
 

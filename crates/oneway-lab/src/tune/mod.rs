@@ -3,7 +3,7 @@
 //!
 //! Every method gets the same number of candidates on each topology: a grid of steps × values for those with a second
 //! parameter, a finer grid of steps for the others. All run a ninth of the iterations, the best third of them a third, the
-//! best third of those all; a decay or a warm-up is shortened with the run, so that a short run is a small picture of the
+//! best third of those all, whatever they found, so that each has the same number of rounds; a decay or a warm-up is shortened with the run, so that a short run is a small picture of the
 //! whole. The file's own setting stays in to the end: what is found is never worse on these samples. Tuning draws samples of
 //! its own, so that what is reported later is not what was tuned on.
 
@@ -84,8 +84,9 @@ impl Search {
                 break;
             }
             self.all.extend(self.trials.iter().cloned());
-            let keep = if rung + 1 == RUNGS { usize::MAX } else { KEEP };
-            self.trials = trial::best(std::mem::take(&mut self.trials), keep);
+            let trials = std::mem::take(&mut self.trials);
+            self.trials =
+                if rung + 1 == RUNGS { trial::best(trials) } else { trial::survivors(trials, KEEP) };
         }
         Ok(())
     }
@@ -149,16 +150,14 @@ impl Search {
 
     /// What each method was given, in a line.
     pub(crate) fn budget(&self) -> String {
-        let per_method = |trials: &[Trial]| trials.iter().map(|trial| trial.iterations).sum::<u64>();
-        let groups = trial::best(self.all.clone(), usize::MAX).len().max(1) as u64;
+        let rounds = match trial::rounds(self.all.clone()) {
+            Some((fewest, most)) if fewest < most => format!("{fewest} to {most} rounds"),
+            range => format!("{} rounds", range.map_or(0, |(rounds, _)| rounds)),
+        };
         format!(
-            "{CANDIDATES} candidates for each method on each topology, {} rounds of each method in all ({} runs of {} rounds' \
-             worth), each over {} repetition(s); score: mean {} over the last quarter of the run",
-            per_method(&self.all) / groups,
-            per_method(&self.all) / groups / self.iterations.max(1),
-            self.iterations,
-            self.repetitions,
-            self.by,
+            "for each method on each topology: {CANDIDATES} candidates and the file's own setting, {rounds} in all, of each of \
+             {} repetition(s); score: mean {} over the last quarter of the run",
+            self.repetitions, self.by,
         )
     }
 

@@ -80,7 +80,7 @@ pub(super) fn moved(mut settings: Table, folder: &Path) -> Result<Table> {
     }
     let topologies = settings.get_mut("topology").and_then(Value::as_array_mut);
     for table in topologies.into_iter().flatten() {
-        write_out(table, &["file", "pull", "push"], folder)?;
+        write_out(table, &["file", "files", "pull", "push"], folder)?;
     }
     Ok(settings)
 }
@@ -88,10 +88,16 @@ pub(super) fn moved(mut settings: Table, folder: &Path) -> Result<Table> {
 /// Makes the paths under these keys absolute.
 fn write_out(table: &mut Value, keys: &[&str], folder: &Path) -> Result<()> {
     for key in keys {
-        if let Some(Value::String(path)) = table.get_mut(*key)
-            && !is_name(path)
-        {
-            *path = std::path::absolute(folder.join(&*path))?.display().to_string();
+        let paths = match table.get_mut(*key) {
+            Some(Value::Array(paths)) => paths.iter_mut().collect(),
+            path => Vec::from_iter(path),
+        };
+        for path in paths {
+            if let Value::String(path) = path
+                && !is_name(path)
+            {
+                *path = std::path::absolute(folder.join(&*path))?.display().to_string();
+            }
         }
     }
     Ok(())
