@@ -24,7 +24,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// What theory says of an experiment (stable and certified steps, floor, bound) beside what is measured
     Certify(CertifyArgs),
-    /// Find a good step size and momentum for each method on each topology of an experiment
+    /// Find a good step size and momentum (or heavy ball) for each method on each topology of an experiment, and compare
     Tune(TuneArgs),
     /// Put every inequality of SMTPP's convergence theory to runs: slack, violations, printed against corrected
     Audit(AuditArgs),

@@ -1,6 +1,7 @@
 //! Logs of arrivals of asynchronous cells: written beside the results, and replayed from there.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -41,11 +42,12 @@ pub(crate) fn write(folder: &OutputFolder, ran: &[Ran<'_>]) -> Result<Option<Pat
 /// Reads a log, and says whose results folder it is in.
 pub(crate) fn read(path: &Path) -> Result<(Log, PathBuf)> {
     let read = || {
-        let size = fs::metadata(path)?.len();
-        if size > LARGEST {
-            bail!("it has {size} bytes: a log of arrivals has at most {LARGEST}");
+        let mut bytes = vec![];
+        fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST {
+            bail!("it has more than {LARGEST} bytes, which no log of arrivals has");
         }
-        Ok(Log::from_bytes(&fs::read(path)?)?)
+        Ok(Log::from_bytes(&bytes)?)
     };
     let log = read().with_context(|| path.display().to_string())?;
     let parent = |path: &Path| match path.parent() {

@@ -114,9 +114,18 @@ fn logs_of_arrivals_replay_to_the_same_state() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stdout(&output).contains("another final state"), "{}", stdout(&output));
 
+    // and so are those that claim another length, before a long one runs
+    let longer = summary.replace("\"rounds\": 25", "\"rounds\": 26");
+    assert_ne!(longer, summary);
+    lab.write("results/summary.json", longer);
+    let output = lab.oneway(&["replay", &logs[0]]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("the log has 25 units of time, and its cell 26"), "{}", stderr(&output));
+
     // without an asynchronous method there is nothing to log
     let plain = Lab::new();
-    assert!(plain.run(EXPERIMENT, &["--log-arrivals"]).status.success());
+    let output = plain.run(EXPERIMENT, &["--log-arrivals"]);
+    assert!(output.status.success() && stderr(&output).contains("no method is asynchronous"));
     Results::read(&plain.path("results"));
 }
 

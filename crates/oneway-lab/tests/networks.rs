@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EXPERIMENT, Lab, Results, assert_refused, changed};
+use common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr};
 
 /// The experiment with further keys for its topology.
 fn with(keys: &str) -> String {
@@ -78,6 +78,11 @@ fn files_take_turns_and_centralised_methods_do_not_fail() {
         let varying = changed(EXPERIMENT, kind, &format!("files = {files}\nloss = 0.1"));
         let results = lab.results(&varying, &[]);
         assert_eq!(results.statuses(), ["completed"; 2]);
+        // what tuning writes in another folder finds them too
+        let tuned = lab.oneway(&["tune", "experiment.toml", "--out", "deep/tuned"]);
+        assert!(tuned.status.success(), "{}", stderr(&tuned));
+        let again = lab.oneway(&["run", "deep/tuned/tuned-1.toml", "--no-report", "--out", "again"]);
+        assert!(again.status.success(), "{}", stderr(&again));
     }
     let [one, of_one] = ["file = \"even-weighted.txt\"", "files = [\"even-weighted.txt\"]"]
         .map(|file| lab.run(&changed(EXPERIMENT, kind, file), &[]).status.code());
@@ -153,4 +158,15 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
     ] {
         refused(&changed(EXPERIMENT, kind, keys), &[words]);
     }
+}
+
+#[test]
+fn theory_does_not_speak_of_links_that_fail() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", with("loss = 0.3"));
+    let before = lab.listing();
+    let output = lab.oneway(&["certify", "experiment.toml"]);
+    assert_refused(&lab, &before, &output, &["the links of topology \"loop\" fail"]);
+    let output = lab.oneway(&["audit", "experiment.toml"]);
+    assert_refused(&lab, &before, &output, &["nothing to audit", "runs on links that fail"]);
 }

@@ -84,6 +84,9 @@ impl<'a> Candidate<'a> {
         if entry.timing.is_asynchronous() {
             return Err("runs asynchronously: the theory is that of rounds".to_owned());
         }
+        if !entry.faults.are_none() {
+            return Err("runs on links that fail: the theory is that of links that do not".to_owned());
+        }
         let momentum = match entry.recipe.kind.name {
             "smtpp" if !entry.recipe.is_plain() => {
                 return Err(

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::args::CertifyArgs;
 use crate::certify::{Problems, Region, Ways, show};
@@ -16,12 +16,8 @@ use crate::runner::Runner;
 
 /// Runs the command.
 pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
-    let plan = Plan::new(&Experiment::read(&args.file, &args.overrides)?)
+    let plan = Plan::for_theory(&Experiment::read(&args.file, &args.overrides)?)
         .with_context(|| args.file.display().to_string())?;
-    if let Some(entry) = plan.entries.iter().find(|entry| entry.timing.is_asynchronous()) {
-        let (file, method) = (args.file.display(), &entry.method_name);
-        bail!("{file}: method \"{method}\" is asynchronous, and what certify knows is true of rounds");
-    }
     let runner = Runner::new(args.threads)?;
     let problems = runner.install(|| Problems::of(&plan)).with_context(|| args.file.display().to_string())?;
     let default_out = Path::new("out").join(args.file.file_stem().unwrap_or_default()).join("certify");

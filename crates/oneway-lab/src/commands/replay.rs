@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use oneway::asynchronous::Log;
 
 use crate::args::ReplayArgs;
@@ -43,6 +43,9 @@ fn one(log: &Log, folder: &Path, args: &ReplayArgs, problems: &mut Problems) -> 
     let cells = plan.cells();
     let cell =
         cells.iter().find(|cell| record.is_of(cell)).context("the settings do not ask for its cell")?;
+    if log.units() != record.end.rounds {
+        bail!("the log has {} units of time, and its cell {}", log.units(), record.end.rounds);
+    }
     let hash = arrivals::replay(cell, log)?;
     let same = hash == log.state_hash() && hash == record.end.state_hash;
     let found = if same { "the same final state" } else { "another final state" };

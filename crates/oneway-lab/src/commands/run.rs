@@ -31,7 +31,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let ran = runner.run(&cells, &store, args.fresh)?;
     let mut written = save(&folder, &plan, cells.len(), &ran)?;
     if args.log_arrivals {
-        written.extend(arrivals::write(&folder, &ran)?);
+        match arrivals::write(&folder, &ran)? {
+            Some(logs) => written.push(logs),
+            None => eprintln!("oneway: no method is asynchronous, so there are no arrivals to log"),
+        }
     }
     if !args.no_report {
         written.push(runner.install(|| report::write(folder.path(), false, &mut problems))?);

@@ -80,6 +80,22 @@ impl Plan {
         })
     }
 
+    /// The same; refuses what theory does not speak of: agents that do not wait, and networks that fail.
+    pub(crate) fn for_theory(experiment: &Experiment) -> Result<Self> {
+        let plan = Self::new(experiment)?;
+        for Entry { method_name, topology_name, timing, faults, .. } in &plan.entries {
+            if timing.is_asynchronous() {
+                bail!("method \"{method_name}\" is asynchronous, and theory is true of rounds");
+            }
+            if !faults.are_none() {
+                bail!(
+                    "the links of topology \"{topology_name}\" fail, and theory is true of links that do not"
+                );
+            }
+        }
+        Ok(plan)
+    }
+
     /// All cells, in the order of the output: topologies, then methods, then repetitions, as in the file.
     pub(crate) fn cells(&self) -> Vec<Cell<'_>> {
         self.entries.iter().flat_map(Entry::cells).collect()

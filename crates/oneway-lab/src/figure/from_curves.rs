@@ -116,7 +116,7 @@ impl Quantity {
 pub(crate) enum Against {
     /// Rounds done.
     Iterations,
-    /// Numbers sent over all links.
+    /// Bytes sent over all links.
     BytesSent,
     /// Virtual time, where there is a clock.
     Time,
@@ -128,6 +128,18 @@ impl Against {
             Against::Iterations => "iteration",
             Against::BytesSent => "bytes sent over all links",
             Against::Time => "virtual time, in steps of a nominal agent",
+        }
+    }
+
+    /// As it is; bytes by their logarithm where some methods send many times what others do, so that no line is squeezed.
+    fn scale(self, series: &[Series]) -> Scale {
+        const MANY_TIMES: f64 = 5.0;
+        let ends = series.iter().filter_map(|series| series.x.last());
+        let (least, most) =
+            ends.fold((f64::INFINITY, 0.0_f64), |(least, most), &end| (least.min(end), most.max(end)));
+        match self {
+            Against::BytesSent if least > 0.0 && most > MANY_TIMES * least => Scale::Log,
+            _ => Scale::Linear,
         }
     }
 
@@ -164,7 +176,7 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
     }
     Chart {
         title: format!("{} on {topology}", quantity.title()),
-        x: Axis { label: against.label().to_owned(), scale: Scale::Linear, limit: None },
+        x: Axis { label: against.label().to_owned(), scale: against.scale(&series), limit: None },
         y: Axis {
             label: quantity.label().to_owned(),
             scale: quantity.scale(&series),
@@ -295,6 +307,20 @@ mod tests {
         assert_eq!(style("a", 0), style("b", 1));
         assert_ne!(style("b", 0), style("b", 1));
         assert_eq!(topologies(&curves), ["a", "b"]);
+    }
+
+    #[test]
+    fn bytes_that_differ_much_are_drawn_by_their_logarithm() {
+        let mut curves = [curve("ring", "whole", &[3.0, 2.0]), curve("ring", "coded", &[3.0, 2.0])];
+        let scale = |curves: &[Curve]| chart(curves, "ring", Quantity::Loss, Against::BytesSent).x.scale;
+        assert_eq!(scale(&curves), Scale::Linear);
+        curves[1].points[1].bytes_sent = Some(10);
+        assert_eq!(scale(&curves), Scale::Log);
+        assert_eq!(
+            chart(&curves, "ring", Quantity::Loss, Against::Iterations).x.scale,
+            Scale::Linear,
+            "rounds stay as they are"
+        );
     }
 
     #[test]

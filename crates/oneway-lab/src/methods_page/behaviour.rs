@@ -32,9 +32,9 @@ const LARGEST: f64 = 4.0;
 pub(super) type Curve = Vec<(u64, f64)>;
 
 /// A method on the standard problem.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Behaviour {
-    /// The step that was best with exact gradients, as a multiple of 1/L.
+    /// The step, as a multiple of 1/L; zero if none works.
     pub(super) step: f64,
     /// With exact gradients.
     pub(super) exact: Curve,
@@ -66,26 +66,30 @@ fn topology(kind: &Kind) -> Result<Topology> {
 }
 
 impl Behaviour {
-    /// Tries steps with exact gradients and shows the best, with exact and with sampled gradients.
+    /// Of the steps with which sampled gradients lower ‖∇F(x̄)‖², the one that ends lowest with exact gradients.
     pub(super) fn of(kind: &Kind) -> Result<Self> {
         let method = kind.method([])?;
         let topology = topology(kind)?;
         let (exact, sampled) = (problem(Batch::Full)?, problem(Batch::Sampled(1))?);
         let unit = 1.0 / (exact.smoothness() * topology.step_divisor(kind.network)?);
         let run = |problem: &dyn Problem, step: f64| curve(&*method, problem, &topology, step * unit);
-        let mut best: Option<(f64, f64, Curve)> = None;
+        let mut best: Option<(f64, Self)> = None;
         for i in 0..STEPS {
             let step = LARGEST * 0.5f64.powi(i as i32);
-            if let Some(curve) = run(&exact, step)? {
-                let last = curve.last().map_or(f64::INFINITY, |(_, gradient)| *gradient);
-                if best.as_ref().is_none_or(|(least, ..)| last < *least) {
-                    best = Some((last, step, curve));
-                }
+            let (Some(exact), Some(sampled)) = (run(&exact, step)?, run(&sampled, step)?) else { continue };
+            let (first, last) = (ends(&sampled).0, ends(&exact).1);
+            if ends(&sampled).1 < first && best.as_ref().is_none_or(|(least, _)| last < *least) {
+                best = Some((last, Self { step, exact, sampled }));
             }
         }
-        let (_, step, exact) = best.unwrap_or_default();
-        Ok(Self { step, exact, sampled: run(&sampled, step)?.unwrap_or_default() })
+        Ok(best.map(|(_, best)| best).unwrap_or_default())
     }
+}
+
+/// Where a curve starts and ends.
+fn ends(curve: &Curve) -> (f64, f64) {
+    let value = |point: Option<&(u64, f64)>| point.map_or(f64::INFINITY, |(_, gradient)| *gradient);
+    (value(curve.first()), value(curve.last()))
 }
 
 /// ‖∇F(x̄)‖² every so many rounds; none if it diverged.

@@ -60,9 +60,9 @@ fn text(steps: &[f64]) -> Result<String> {
          The pictures show ‖∇F(x̄)‖² over {ROUNDS} rounds of least squares on synthetic rows: {AGENTS} agents on the \
          exponential digraph (its links both ways for methods that need it; its trees for STPP), {ROWS} rows of \
          {FEATURES} features each, every agent with weights of its own. Blue: exact gradients. Orange: one row a \
-         gradient. The step is, of {STEPS} from 4/L on, each half of the one before, the one that ends lowest with exact \
-         gradients; both lines have it. It is no comparison: a method's best step with samples is another, and \
-         parameters are the defaults.\n\n\
+         gradient. Both have one step: of {STEPS} from 4/L on, each half of the one before, and of these only those with which \
+         samples get somewhere, the one that ends lowest with exact gradients. It is no comparison: a method's best step with \
+         samples is another, and parameters are the defaults.\n\n\
          Trust: **A**, read in the authors' code or text; **B**, in a standard form that several sources share; **C**, \
          from memory: its identities are tested, and its documentation says what was not verified.\n"
     );
