@@ -37,6 +37,10 @@ count *arguments:
 bench-peers *arguments:
     python3 benches/peers/run.py {{arguments}}
 
+# What lost messages do to gradient tracking, here and in decent-bench: one table
+bench-loss *arguments:
+    python3 benches/loss/run.py {{arguments}}
+
 # The same bits for any number of threads, again, and in a native build
 same-bits:
     scripts/same-bits
@@ -62,3 +66,7 @@ deny:
 # The packed a9a, from the raw records
 pack-a9a:
     python3 crates/oneway/data/pack_a9a.py
+
+# docs/methods.md and its pictures, from the registry
+methods-page:
+    cargo run --release -p oneway-lab -- methods --page docs

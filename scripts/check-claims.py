@@ -184,12 +184,12 @@ def curve_claims(sparse, dense, steps, optimum):
     numbers, answers = Numbers(), []
     for graph, runs in graphs:
         target = numbers[f"target loss, {graph}"] = 1.02 * runs.best()
-        floats = {m: runs.first_below(m, "floats_sent", target) for m in [TREES, SGP, DIGING]}
-        for m, sent in floats.items():
-            numbers[f"floats a round, {m}, {graph}"] = runs.at(m, "floats_sent", 900).mean() / 900
-            numbers[f"floats to target, {m}, {graph}"] = sent.mean()
+        bytes = {m: runs.first_below(m, "bytes_sent", target) for m in [TREES, SGP, DIGING]}
+        for m, sent in bytes.items():
+            numbers[f"bytes a round, {m}, {graph}"] = runs.at(m, "bytes_sent", 900).mean() / 900
+            numbers[f"bytes to target, {m}, {graph}"] = sent.mean()
         answers.append(every(
-            negative(numbers.put(f"ln({TREES}/{m}) of floats to target, {graph}", interval(floats[TREES], floats[m])))
+            negative(numbers.put(f"ln({TREES}/{m}) of bytes to target, {graph}", interval(bytes[TREES], bytes[m])))
             for m in [SGP, DIGING]))
     yield "fewer-links", numbers, plain(answers[0])
 

@@ -6,12 +6,13 @@ mod setting;
 
 use std::hint::black_box;
 
+use oneway::engine::{Engine, Setup};
 use oneway::graph::{families, weights};
 use oneway::methods::Smtpp;
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator};
+use oneway::simulator::Simulator;
 use oneway::topology::Topology;
 use setting::{AGENTS, evaluate, exponential, problem};
 

@@ -105,7 +105,7 @@ class Metrics:
     def __init__(self, data, mix, together):
         self.data, self.together, self.waiting, self.columns = data, together, [], []
         self.pi = [np.full(N, 1 / N)] * 2  # of R and C, doubly stochastic here
-        self.floats = sum(np.count_nonzero(w) - N for w in mix) * D
+        self.bytes = sum(np.count_nonzero(w) - N for w in mix) * D * 8
 
     def __call__(self, k, x, v, m):
         self.waiting.append((k, x, v, m))  # smtpp makes new arrays in each round
@@ -131,7 +131,7 @@ class Metrics:
             "momentum_error": ((m - data.local_gradients(x)) ** 2).sum(axis=(1, 2)) / N,
             "conservation_error": np.linalg.norm(total - m.sum(axis=1), axis=1) / N,
             "test_accuracy": (data.test @ mean.T > 0).mean(axis=0),
-            "floats_sent": self.floats * k,
+            "bytes_sent": self.bytes * k,
         })
 
     def curves(self):

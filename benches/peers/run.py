@@ -40,14 +40,19 @@ def output(command, **options):
 # ---------------------------------------------------------------------------------------------------- who runs
 
 
-def oneway():
-    """The path of the built bench; the data beside the environments."""
+def write_data():
+    """a9a beside the environments, as oneway has it."""
     for split in ["train", "test"]:
         rows = output(["cargo", "run", "--release", "--quiet", "-p", "oneway-lab", "--", "data", "export", "a9a",
                        "--split", split])
         path = OUT / f"a9a-{split}.txt"
         if not path.exists() or path.read_text(encoding="ascii") != rows:
             path.write_text(rows, encoding="ascii")
+
+
+def oneway():
+    """The path of the built bench; the data beside the environments."""
+    write_data()
     built = output(["cargo", "bench", "--quiet", "-p", "oneway", "--bench", "peers", "--no-run",
                     "--message-format=json"])
     messages = [json.loads(line) for line in built.splitlines()]

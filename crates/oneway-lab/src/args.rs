@@ -24,12 +24,14 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// What theory says of an experiment (stable and certified steps, floor, bound) beside what is measured
     Certify(CertifyArgs),
-    /// Find a good step size and momentum for each method on each topology of an experiment
+    /// Find a good step size and momentum (or heavy ball) for each method on each topology of an experiment, and compare
     Tune(TuneArgs),
     /// Put every inequality of SMTPP's convergence theory to runs: slack, violations, printed against corrected
     Audit(AuditArgs),
     /// Run a results folder again and compare every bit with what it claims
     Verify(VerifyArgs),
+    /// Run asynchronous cells again from their logs of arrivals and compare the final states
+    Replay(ReplayArgs),
     /// Draw the figures and the page of a results folder again, without running anything
     Report(ReportArgs),
     /// Put two results folders side by side
@@ -38,8 +40,10 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Map the largest stable step over a parameter of a topology and over the momentum
     SweepStability(SweepStabilityArgs),
-    /// List the methods, with their rules and parameters
-    Methods(ListArgs),
+    /// List the methods, estimators and combinators, with their rules and parameters
+    Methods(MethodsArgs),
+    /// List the codecs, with their rules and parameters
+    Codecs(ListArgs),
     /// List the topologies, with their parameters
     Topologies(ListArgs),
     /// Export or describe a dataset
@@ -95,6 +99,9 @@ pub(crate) struct RunArgs {
     /// Write curves.csv and summary.json only: no figures, no page
     #[arg(long)]
     pub(crate) no_report: bool,
+    /// Also write a log of arrivals for each asynchronous cell, for `replay`
+    #[arg(long)]
+    pub(crate) log_arrivals: bool,
     /// Change a setting: run.iterations=100, method.SMTPP.step.size=0.2; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
@@ -190,11 +197,30 @@ pub(crate) struct VerifyArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct ReplayArgs {
+    /// Logs, in the folder arrivals/ of a results folder
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// Folder that paths in the settings are relative to [default: the one it was run with]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
     /// One results folder
     pub(crate) left: PathBuf,
     /// Another
     pub(crate) right: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MethodsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Write a page about all of them into this folder, with a picture of each
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub(crate) page: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -222,7 +248,7 @@ pub(crate) enum DataCommand {
     },
     /// Describe a dataset: rows, features, labels, non-zeros
     Info {
-        /// `a9a`, or the path of a LIBSVM file
+        /// `a9a`, `digits`, `fashion-mnist`, or the path of a LIBSVM file or of a folder of IDX files
         dataset: String,
         /// Number of features of a file [default: its largest index]
         #[arg(long)]
@@ -234,6 +260,8 @@ pub(crate) enum DataCommand {
 pub(crate) enum Embedded {
     /// UCI Adult in 123 binary features
     A9a,
+    /// UCI handwritten digits in 8×8 pixels, ten classes
+    Digits,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -252,6 +280,9 @@ pub(crate) struct InspectArgs {
     /// λ of the methods with momentum, in (0, 1]
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.1, allow_negative_numbers = true)]
     pub(crate) momentum: f64,
+    /// Methods whose largest stable step is asked for: names as in `oneway methods`, or `all`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = crate::inspect::METHODS)]
+    pub(crate) methods: Vec<String>,
     /// R as a weighted edge list; goes with --push
     #[arg(long, value_name = "FILE", requires = "push")]
     pub(crate) pull: Option<PathBuf>,

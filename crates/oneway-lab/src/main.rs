@@ -1,9 +1,10 @@
 //! `oneway`: decentralised optimisation over directed networks, from the command line.
 //!
-//! Exit codes: 0 done; 1 `verify` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
+//! Exit codes: 0 done; 1 `verify` or `replay` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
 //! was finished was written).
 
 mod args;
+mod arrivals;
 mod audit;
 mod certify;
 mod claims;
@@ -11,6 +12,7 @@ mod commands;
 mod experiment;
 mod figure;
 mod inspect;
+mod methods_page;
 mod problem_facts;
 mod progress;
 mod report;
@@ -19,6 +21,7 @@ mod results;
 mod runner;
 mod sensitivity;
 mod sweep_stability;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -33,12 +36,14 @@ fn main() -> ExitCode {
         Command::Tune(tune) => commands::tune::tune(&tune),
         Command::Audit(audit) => commands::audit::audit(&audit),
         Command::Verify(verify) => commands::verify::verify(&verify),
+        Command::Replay(replay) => commands::replay::replay(&replay),
         Command::Report(report) => commands::report::report(&report),
         Command::Certify(certify) => commands::certify::certify(&certify),
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::Inspect(inspect) => commands::inspect::inspect(&inspect),
         Command::SweepStability(sweep) => commands::sweep_stability::sweep_stability(&sweep),
         Command::Methods(list) => commands::list::methods(&list),
+        Command::Codecs(list) => commands::list::codecs(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),
         Command::Completions { shell } => commands::completions(shell),

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use oneway::engine::Status;
 use oneway::observe::{Observer, View};
 use oneway::record::{self, Recorder};
-use oneway::simulator::{Simulator, Status, worth_threads};
+use oneway::simulator::worth_threads;
 use rayon::prelude::*;
 
 use crate::experiment::plan::Cell;
@@ -119,10 +120,10 @@ impl Runner {
     /// Runs one cell; with threads to spare, they measure while it goes on.
     fn compute(&self, cell: &Cell<'_>, spare: bool, bar: CellBar) -> Result<CellResult> {
         let (run, setup) = (cell.entry.run, cell.setup());
-        let mut simulator = Simulator::new(setup)?;
+        let mut engine = cell.entry.engine(setup)?;
         let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + '_)| {
             let mut watch = Watch { run, record, bar, interrupted: &self.interrupted };
-            let outcome = simulator.run(run.iterations, look_every(run.record_every), &mut watch)?;
+            let outcome = engine.run(run.iterations, look_every(run.record_every), &mut watch)?;
             oneway::Result::Ok((outcome, Instant::now()))
         };
         let ((outcome, waited), points) = match spare {
@@ -134,7 +135,7 @@ impl Runner {
             false => {
                 let mut recorder = Recorder::default();
                 let ran = watched(&mut |view| recorder.record(view))?;
-                (ran, recorder.finish(&simulator.view())?)
+                (ran, recorder.finish(&engine.view())?)
             }
         };
         let observing = outcome.observing + waited.elapsed();
@@ -146,7 +147,7 @@ impl Runner {
         let end = End {
             status,
             rounds,
-            state_hash: simulator.state_hash(),
+            state_hash: engine.state_hash(),
             seconds_stepping: outcome.stepping.as_secs_f64(),
             seconds_observing: observing.as_secs_f64(),
         };

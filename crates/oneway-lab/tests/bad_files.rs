@@ -174,7 +174,7 @@ fn methods_are_refused_on_networks_they_cannot_run_on() {
         (
             r#"file = "path.txt""#,
             r#"kind = "sgp""#,
-            "not strongly connected, as push-sum methods need: from agent 1",
+            "not strongly connected, as the method needs: from agent 1",
         ),
         (r#"file = "path.txt""#, r#"kind = "push-diging""#, "not strongly connected"),
         (

@@ -79,10 +79,18 @@ fn what_must_be_given_is_named_when_it_is_missing() {
         (
             "kind = \"ring\"",
             "",
-            &["topology \"loop\": give one of `kind`, `file`, or `pull` and `push` together"],
+            &["topology \"loop\": give one of `kind`, `file`, `files`, or `pull` and `push` together"],
         ),
-        ("kind = \"ring\"", "pull = \"r\"", &["give one of `kind`, `file`, or `pull` and `push` together"]),
-        ("root = 0", "file = \"links\"", &["give one of `kind`, `file`, or `pull` and `push` together"]),
+        (
+            "kind = \"ring\"",
+            "pull = \"r\"",
+            &["give one of `kind`, `file`, `files`, or `pull` and `push` together"],
+        ),
+        (
+            "root = 0",
+            "file = \"links\"",
+            &["give one of `kind`, `file`, `files`, or `pull` and `push` together"],
+        ),
         ("kind = \"smtpp\"", "", &["method \"SMTPP\": `kind` is missing"]),
         ("step = { size = 0.1 }", "", &["method \"SMTPP\": `step` is missing: a number, or { size = … }"]),
         ("size = 0.1", "", &["method \"SMTPP\".step: `size` is missing"]),

@@ -105,16 +105,56 @@ fn the_table_says_what_the_json_says() {
 }
 
 #[test]
-fn every_method_of_the_registry_has_a_limit_on_a_strongly_connected_digraph() {
-    let ring = only(&Lab::new(), &["ring", "--agents", "5"]);
+fn every_method_of_the_registry_has_a_limit_or_a_reason() {
+    // a directed ring has doubly stochastic weights, but not symmetric ones
+    let ring = only(&Lab::new(), &["ring", "--agents", "5", "--methods", "all"]);
     for kind in oneway::methods::KINDS {
         let limits = ring["limits"].as_array().unwrap().iter();
         let own: Vec<&Value> = limits.filter(|facts| facts["method"] == kind.name).collect();
         assert_eq!(own.len(), kind.graphs.len(), "{}", kind.name);
         for facts in own {
-            assert!(facts["effective"].as_f64().unwrap() > 0.0 && facts["reason"].is_null(), "{facts}");
+            match facts["reason"].as_str() {
+                None => assert!(facts["effective"].as_f64().unwrap() > 0.0, "{facts}"),
+                Some(reason) => {
+                    assert!(facts["effective"].is_null() && !reason.is_empty(), "{facts}");
+                }
+            }
         }
     }
+    for method in ["push-pull-hb", "r-fast", "add-opt", "frost", "accelerated-ab", "gt"] {
+        assert!(limit(&ring, method, "full")["reason"].is_null(), "{method}");
+    }
+    for (method, words) in [("ab-saga", "no finite sum"), ("push-saga", "no finite sum")] {
+        let reason = limit(&ring, method, "full")["reason"].as_str().unwrap();
+        assert!(reason.contains(words), "{method}: {reason}");
+    }
+    let flower = only(&Lab::new(), &["flower", "--agents", "5", "--petals", "2", "--methods", "gt,smtpp"]);
+    let reason = limit(&flower, "gt", "full")["reason"].as_str().unwrap();
+    assert!(reason.contains("doubly stochastic"), "{reason}");
+    assert!(flower["advice"].to_string().contains("No limit for gt (full): the method needs one doubly"));
+    assert_eq!(flower["limits"].as_array().unwrap().len(), 1 + 3);
+}
+
+#[test]
+fn methods_are_chosen_by_name() {
+    let lab = Lab::new();
+    let named = |arguments: &[&str]| -> Vec<String> {
+        let ring = only(&lab, &[&["ring", "--agents", "4"], arguments].concat());
+        let mut names: Vec<String> = vec![];
+        for facts in ring["limits"].as_array().unwrap() {
+            let name = facts["method"].as_str().unwrap().to_owned();
+            if names.last() != Some(&name) {
+                names.push(name);
+            }
+        }
+        names
+    };
+    assert_eq!(named(&[]), ["smtpp", "push-pull", "stpp", "sgp", "push-diging", "csgdm"]);
+    assert_eq!(named(&["--methods", "frost,smtpp"]), ["smtpp", "frost"], "as the registry lists them");
+    assert_eq!(named(&["--methods", "all"]).len(), oneway::methods::KINDS.len());
+    let before = lab.listing();
+    let output = lab.oneway(&["inspect", "ring", "--agents", "4", "--methods", "smtpp,smttp"]);
+    common::assert_refused(&lab, &before, &output, &["unknown method `smttp`", "did you mean `smtpp`?"]);
 }
 
 #[test]
@@ -191,9 +231,13 @@ fn limits_are_listed_as_the_registry_lists_methods() {
     let text = text_of(&Lab::new(), &["one-peer-exponential", "flower", "--agents", "8"]);
     let table = text.split("Largest stable step").nth(1).unwrap();
     let first = |line: &str| line.trim_matches(['│', ' ']).split([' ', ',']).next().map(str::to_owned);
-    let names = |name: &String| oneway::methods::KINDS.iter().position(|kind| kind.name == name);
-    let listed: Vec<usize> = table.lines().filter_map(first).filter_map(|name| names(&name)).collect();
-    assert_eq!(listed, (0..oneway::methods::KINDS.len()).collect::<Vec<_>>(), "{text}");
+    let six = ["smtpp", "push-pull", "stpp", "sgp", "push-diging", "csgdm"];
+    let place = |name: String| six.iter().position(|known| *known == name);
+    let listed: Vec<usize> = table.lines().filter_map(first).filter_map(place).collect();
+    assert_eq!(listed, [0, 1, 2, 3, 4, 5], "{text}");
+    assert!(
+        oneway::methods::KINDS.iter().filter(|kind| six.contains(&kind.name)).map(|kind| kind.name).eq(six)
+    );
 }
 
 #[test]

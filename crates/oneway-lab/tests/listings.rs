@@ -7,8 +7,11 @@ use std::io::{BufRead, BufReader};
 use std::process::{Output, Stdio};
 
 use common::{Lab, stderr, stdout};
+use oneway::codec::CODECS;
 use oneway::graph::families::FAMILIES;
 use oneway::methods::KINDS;
+use oneway::methods::combine::COMBINATORS;
+use oneway::methods::estimator::ESTIMATORS;
 use oneway::parameters::Parameter;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -57,7 +60,7 @@ fn every_method_is_listed_with_its_rule_and_parameters() {
         assert!(text.contains(kind.rule), "{}", kind.name);
     }
     let json: Value = serde_json::from_str(&text_of(&["methods", "--json"])).unwrap();
-    let listed = json.as_array().unwrap();
+    let listed = json["methods"].as_array().unwrap();
     assert_eq!(listed.len(), KINDS.len());
     for (listed, kind) in listed.iter().zip(KINDS) {
         assert_eq!(listed["name"], kind.name);
@@ -65,7 +68,51 @@ fn every_method_is_listed_with_its_rule_and_parameters() {
         assert_eq!(listed["rule"], kind.rule);
         let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
         assert_eq!(listed["graphs"], Value::from(graphs));
+        assert_eq!(listed["takes_estimators"], kind.with_estimator.is_some());
         assert_same_parameters(listed, kind.parameters);
+    }
+}
+
+#[test]
+fn estimators_and_combinators_are_listed_with_the_methods() {
+    let text = text_of(&["methods"]);
+    let json: Value = serde_json::from_str(&text_of(&["methods", "--json"])).unwrap();
+    let estimators = ESTIMATORS.iter().map(|kind| (kind.name, kind.about, kind.rule, kind.parameters));
+    let combinators = COMBINATORS.iter().map(|kind| (kind.name, kind.about, kind.rule, kind.parameters));
+    for (list, kinds) in
+        [("estimators", estimators.collect::<Vec<_>>()), ("combinators", combinators.collect())]
+    {
+        let listed = json[list].as_array().unwrap();
+        assert_eq!(listed.len(), kinds.len());
+        for (listed, (name, about, rule, parameters)) in listed.iter().zip(kinds) {
+            assert_lists(&text, name, about, parameters);
+            assert!(text.contains(rule), "{name}");
+            assert_eq!(
+                (&listed["name"], &listed["about"], &listed["rule"]),
+                (&name.into(), &about.into(), &rule.into())
+            );
+            assert_same_parameters(listed, parameters);
+        }
+    }
+}
+
+#[test]
+fn every_codec_is_listed_with_its_rule_its_bytes_and_its_parameters() {
+    let text = text_of(&["codecs"]);
+    let json: Value = serde_json::from_str(&text_of(&["codecs", "--json"])).unwrap();
+    let listed = json.as_array().unwrap();
+    assert_eq!(listed.len(), CODECS.len());
+    for (listed, codec) in listed.iter().zip(CODECS) {
+        assert_lists(&text, codec.name, codec.about, codec.parameters);
+        let bytes = codec.codec([]).unwrap().bytes(100);
+        assert!(
+            text.contains(codec.rule) && text.contains(&format!("{bytes} for 100 numbers")),
+            "{}",
+            codec.name
+        );
+        assert_eq!((&listed["name"], &listed["rule"]), (&codec.name.into(), &codec.rule.into()));
+        assert_eq!(listed["bytes_for_100"], bytes);
+        assert_same_parameters(listed, codec.parameters);
     }
 }
 
@@ -88,12 +135,17 @@ fn every_topology_is_listed_with_its_parameters() {
 }
 
 #[test]
-fn the_exported_a9a_has_the_bytes_of_the_original() {
+fn exported_data_have_the_bytes_of_the_originals() {
     for (arguments, expected) in [
         (&["data", "export", "a9a"][..], "f5d5ffd8d865ff41328e7ee043e4b020816914ff6843ff15b98905ddbedce906"),
         (
             &["data", "export", "a9a", "--split", "test"],
             "1f448a153f0320399a7e40836eb207655b0bde0f21fc941cc472193daa9f5de9",
+        ),
+        (&["data", "export", "digits"], "b5159cd973b3b441585c38dee8d409432d8344e9ae29eb4f853031d242efcf26"),
+        (
+            &["data", "export", "digits", "--split", "test"],
+            "842e868a4a4df6c8d882bfd84564f2547ea34c230fea30fc6816a6e629e6ef01",
         ),
     ] {
         let hash = Sha256::digest(output_of(arguments).stdout);
@@ -107,6 +159,9 @@ fn datasets_are_described() {
     let text = text_of(&["data", "info", "a9a"]);
     assert!(text.contains("train: 32561 rows (7841 labelled +1, 24720 labelled -1), 123 features"), "{text}");
     assert!(text.contains("test: 16281 rows"), "{text}");
+    let text = text_of(&["data", "info", "digits"]);
+    assert!(text.contains("train: 1437 rows (10 classes: 0: 143, 1: 146, "), "{text}");
+    assert!(text.contains("test: 360 rows (10 classes: 0: 35, 1: 36, "), "{text}");
     let text = text_of(&["data", "info", "rows.txt"]);
     assert_eq!(
         text,
@@ -159,6 +214,7 @@ fn every_command_has_help() {
         (&["--help"][..], "topologies"),
         (&["run", "--help"], "--threads"),
         (&["methods", "--help"], "--json"),
+        (&["codecs", "--help"], "--json"),
         (&["topologies", "--help"], "--json"),
         (&["data", "--help"], "export"),
         (&["data", "export", "--help"], "--split"),

@@ -288,14 +288,14 @@ fn tuning_finds_the_best_step_of_a_quadratic_and_writes_an_experiment_that_runs(
     for method in ["GD", "push-pull"] {
         assert_eq!(
             [10, 30, 90].map(|iterations| of(method, iterations)),
-            [28, 10, 4],
-            "{method}: 27 candidates and the file's own"
+            [66, 22, 8],
+            "{method}: 65 candidates and the file's own"
         );
     }
     // curvature 1 on the complete graph: Push-Pull converges in one step of size 1, and diverges from 2 on
     let tuned: toml::Table = fs::read_to_string(lab.path("tuned/tuned-1.toml")).unwrap().parse().unwrap();
     let step = tuned["method"][1]["step"]["size"].as_float().unwrap();
-    assert!((0.7..1.3).contains(&step), "{step}");
+    assert!((0.5..1.6).contains(&step), "{step}");
     let run = lab.oneway(&["run", "tuned/tuned-1.toml", "--out", "again"]);
     assert!(run.status.success(), "{}", stderr(&run));
 }

@@ -28,7 +28,7 @@ fn one_command_gives_curves_claims_figures_and_a_page_with_the_same_bytes_on_any
     {
         assert_eq!(read(&lab, &format!("one/{file}")), read(&lab, &format!("two/{file}")), "{file}");
     }
-    for figure in ["multi-sub-ring-loss", "exponential-gradient-by-floats", "multi-sub-ring-network-trees"] {
+    for figure in ["multi-sub-ring-loss", "exponential-gradient-by-bytes", "multi-sub-ring-network-trees"] {
         for ending in ["svg", "png", "pdf"] {
             let name = format!("figures/{figure}.{ending}");
             let (one, two) = (fs::read(lab.path("one").join(&name)), fs::read(lab.path("two").join(&name)));

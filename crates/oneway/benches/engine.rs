@@ -4,11 +4,12 @@
 mod setting;
 
 use divan::Bencher;
+use oneway::engine::{Engine, Setup};
 use oneway::method::Method;
-use oneway::methods::{Csgdm, PushDiging, PushPull, Sgp, Smtpp};
+use oneway::methods::{Csgdm, PUSH_DIGING, PUSH_PULL, SGP, Smtpp};
 use oneway::problem::Problem;
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator};
+use oneway::simulator::Simulator;
 use oneway::topology::Topology;
 use setting::{AGENTS, evaluate, exponential, problem};
 
@@ -21,9 +22,9 @@ fn main() {
 fn round(bencher: Bencher, name: &str) {
     let method: Box<dyn Method> = match name {
         "smtpp" => Box::new(Smtpp::new(0.1).unwrap()),
-        "push-pull" => Box::new(PushPull),
-        "sgp" => Box::new(Sgp),
-        "push-diging" => Box::new(PushDiging),
+        "push-pull" => Box::new(PUSH_PULL),
+        "sgp" => Box::new(SGP),
+        "push-diging" => Box::new(PUSH_DIGING),
         _ => Box::new(Csgdm::new(0.1).unwrap()),
     };
     let topology = if name == "csgdm" { Topology::complete(AGENTS).unwrap() } else { exponential() };

@@ -11,16 +11,17 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use oneway::data::a9a::{Split, a9a};
+use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
-use oneway::methods::{PushPull, Smtpp};
+use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::metrics::Measurement;
 use oneway::observe::View;
 use oneway::partition::Partition;
 use oneway::problems::{Batch, Logistic};
 use oneway::record::{self, Recorder};
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator};
+use oneway::simulator::Simulator;
 use oneway::topology::{Subgraph, Topology, Weights};
 use setting::{AGENTS, exponential};
 
@@ -35,7 +36,7 @@ fn main() {
     let [task, name, number] = &arguments[..] else { return println!("{USAGE}") };
     let case = match name.as_str() {
         "smtpp" => Case { method: Box::new(Smtpp::new(0.1).unwrap()), topology: exponential() },
-        "push-pull" => Case { method: Box::new(PushPull), topology: both_ways() },
+        "push-pull" => Case { method: Box::new(PUSH_PULL), topology: both_ways() },
         _ => return println!("{USAGE}"),
     };
     match task.as_str() {
@@ -96,7 +97,7 @@ fn curves(case: &Case, rounds: u64) {
             column("momentum_error", |point| point.momentum_error.unwrap_or_default()),
             column("conservation_error", |point| point.conservation_error.unwrap_or_default()),
             column("test_accuracy", |point| point.test_accuracy.unwrap_or_default()),
-            column("floats_sent", |point| point.floats_sent.unwrap_or_default() as f64),
+            column("bytes_sent", |point| point.bytes_sent.unwrap_or_default() as f64),
         ];
         format!("{{{}}}", columns.join(", "))
     };

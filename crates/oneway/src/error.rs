@@ -1,9 +1,14 @@
 //! Everything that can be wrong with what a user gives us.
 //!
 //! A message names the file, line, field, agent or edge and says what would be right. Numerical outcomes (a run that
-//! diverges) are not errors: they are a [`Status`](crate::simulator::Status) in the result.
+//! diverges) are not errors: they are a [`Status`](crate::engine::Status) in the result.
+
+mod words;
 
 use std::path::PathBuf;
+
+use words::{did_you_mean, wrong_sum};
+pub(crate) use words::{shown, some_agents};
 
 /// Shorthand for a result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -102,9 +107,57 @@ round and never agree; give at least one of these agents a self-weight"
     #[error("centralised methods need everyone to hear everyone with one weight: Topology::complete")]
     NotCentral,
 
+    /// A method that cannot do without a message, on a network that loses some.
+    #[error("the method cannot run where messages are lost or late, or agents leave: {0}")]
+    NeedsEveryMessage(&'static str),
+
+    /// A method for one doubly stochastic matrix on a network that has none.
+    #[error(
+        "the method needs one doubly stochastic matrix for both graphs, and {0}: give `weights = \"metropolis\"` on a symmetric graph, or a graph whose in- and out-degrees are all equal"
+    )]
+    NotBalanced(String),
+
+    /// A method for undirected graphs on a link that has no way back.
+    #[error(
+        "the method needs symmetric weights: the link from agent {from} to agent {to} has no equal way back"
+    )]
+    NotUndirected {
+        /// Who is heard.
+        from: usize,
+        /// Who hears.
+        to: usize,
+    },
+
+    /// A method that remembers what mixing did meets other weights in the next round.
+    #[error(
+        "the method needs the same weights in every round: with {rounds} of them in turn its iterates can grow without bound"
+    )]
+    WeightsChange {
+        /// The period.
+        rounds: usize,
+    },
+
+    /// W has an eigenvalue that is too low for a method that does not soften it.
+    #[error(
+        "the method needs weights with eigenvalues of −1/3 or more, and W has one of {least:.3}: take weights with more for oneself, or exact-diffusion"
+    )]
+    EigenvalueTooLow {
+        /// The least eigenvalue, or a little more.
+        least: f64,
+    },
+
+    /// A method that keeps copies of what its neighbours hold, on a network that changes.
+    #[error(
+        "the method keeps copies of what its neighbours hold, so it needs the same links in every round: this network changes with a period of {rounds} rounds"
+    )]
+    CopiesGoStale {
+        /// Rounds after which the network is the same again.
+        rounds: usize,
+    },
+
     /// A push-sum method on a digraph that is not strongly connected.
     #[error(
-        "the digraph is not strongly connected, as push-sum methods need: from agent {from} there is no path to {unreachable}"
+        "the digraph is not strongly connected, as the method needs: from agent {from} there is no path to {unreachable}"
     )]
     NotStronglyConnected {
         /// An agent.
@@ -112,6 +165,34 @@ round and never agree; give at least one of these agents a self-weight"
         /// Whom it cannot reach.
         unreachable: String,
     },
+
+    /// A pull-only method on weights that leave an agent out of its own mean.
+    #[error(
+        "pull-only methods divide by how much of itself an agent hears, and agent {agent} gives itself no weight in R"
+    )]
+    NoSelfWeight {
+        /// The agent.
+        agent: usize,
+    },
+
+    /// A pull-only method on links that change, and π_R with them.
+    #[error(
+        "pull-only methods learn one π_R for all rounds, but it moves with the links: agent {agent} has {first} in round 0 and {now} in round {round}"
+    )]
+    MovingAverage {
+        /// An agent.
+        agent: usize,
+        /// Its entry of π_R as round 0 begins.
+        first: f64,
+        /// A round in which it differs.
+        round: usize,
+        /// Its entry then.
+        now: f64,
+    },
+
+    /// A method on a problem that it cannot work on.
+    #[error("the method does not fit the problem: {0}")]
+    Unfit(String),
 
     /// Metropolis weights on a digraph with a one-way edge.
     #[error("Metropolis weights need a symmetric graph, but {from} -> {to} has no edge back")]
@@ -161,6 +242,14 @@ round and never agree; give at least one of these agents a self-weight"
     #[error("not certified: {0}")]
     Uncertified(String),
 
+    /// A method or a network that cannot run without rounds in step.
+    #[error("cannot run asynchronously: {0}")]
+    NotAsynchronous(String),
+
+    /// A log of arrivals that is damaged, or belongs to another run.
+    #[error("log of arrivals: {0}")]
+    Log(String),
+
     /// More agents than rows of data.
     #[error("{agents} agents cannot share {rows} rows of data: give at most {rows} agents")]
     TooFewRows {
@@ -199,6 +288,15 @@ round and never agree; give at least one of these agents a self-weight"
         path: PathBuf,
         /// Why.
         source: std::io::Error,
+    },
+
+    /// Bytes that are no encoded vector.
+    #[error("these bytes are no vector encoded by {codec}: {fault}")]
+    Encoding {
+        /// The codec that was to read them.
+        codec: &'static str,
+        /// What is wrong with them.
+        fault: crate::codec::Fault,
     },
 
     /// Two parts of a run disagree about a size.
@@ -253,74 +351,5 @@ impl Error {
             value: value.to_string(),
             expected: expected.into(),
         }
-    }
-}
-
-/// A sum in words. Weights are positive, so that only what is empty sums to zero.
-fn wrong_sum(axis: &str, agent: usize, sum: f64) -> String {
-    if sum == 0.0 {
-        return match axis {
-            "row" => format!("is empty: agent {agent} hears nobody, not even itself"),
-            _ => format!("is empty: nobody hears agent {agent}, not even itself"),
-        };
-    }
-    let far = (sum - 1.0).abs();
-    // what is left over 1 is shown to three digits, the sum as far as that shows
-    let rounded = |value: f64, digits: usize| format!("{value:.digits$e}").parse().unwrap_or(value);
-    let short = |value: f64| match (1e-3..1e6).contains(&value) {
-        true => value.to_string(),
-        false => format!("{value:e}"),
-    };
-    let direction = if sum < 1.0 { "little" } else { "much" };
-    format!("sums to {}, {} too {direction}", short(rounded(sum, 11)), short(rounded(far, 2)))
-}
-
-fn did_you_mean(suggestion: Option<&str>, known: &str) -> String {
-    match (suggestion, known) {
-        (Some(near), _) => format!(": did you mean `{near}`? (known: {known})"),
-        (None, "") => " (there is none)".to_owned(),
-        (None, _) => format!(" (known: {known})"),
-    }
-}
-
-/// The first few agents of a list, for messages: `3, 5, 8 and 12 more`.
-pub(crate) fn some_agents(agents: &[usize]) -> String {
-    const SHOWN: usize = 5;
-    let shown: Vec<String> = agents.iter().take(SHOWN).map(ToString::to_string).collect();
-    match agents.len() {
-        0..=SHOWN => shown.join(", "),
-        more => format!("{} and {} more", shown.join(", "), more - SHOWN),
-    }
-}
-
-/// The beginning of what a file holds, for messages: at most 40 characters, with what is not printable written out.
-pub(crate) fn shown(piece: &str) -> String {
-    const SHOWN: usize = 40;
-    let mut begin: String = piece.chars().take(SHOWN).flat_map(char::escape_debug).collect();
-    if piece.chars().nth(SHOWN).is_some() {
-        begin.push('…');
-    }
-    begin
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wrong_sums_are_short_and_empty_ones_say_who_is_cut_off() {
-        for (sum, words) in [
-            (0.1 + 0.2 + 0.6, "sums to 0.9, 0.1 too little"),
-            (1.5, "sums to 1.5, 0.5 too much"),
-            (1.0 + 2e-9, "sums to 1.000000002, 2e-9 too much"),
-            (1e300, "sums to 1e300, 1e300 too much"),
-            (-0.0, "is empty: agent 3 hears nobody, not even itself"),
-        ] {
-            assert_eq!(wrong_sum("row", 3, sum), words);
-        }
-        assert_eq!(
-            Error::NotStochastic { axis: "column", index: 3, sum: -0.0 }.to_string(),
-            "column 3 of the mixing weights is empty: nobody hears agent 3, not even itself: columns must sum to 1"
-        );
     }
 }

@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use oneway::{graph::families, methods::Smtpp, metrics, problems::{Quadratic, QuadraticShape}};
-//! use oneway::{schedule::Schedule, simulator::{Setup, Simulator}};
+//! use oneway::{engine::{Engine, Setup}, schedule::Schedule, simulator::Simulator};
 //! use oneway::topology::{Subgraph, Topology, Weights};
 //!
 //! # fn main() -> oneway::Result<()> {
@@ -44,10 +44,13 @@
 //!
 //! [`method`] is the waist: what a method is to the engine. [`methods`] has them all, and their registry. [`graph`] makes
 //! digraphs, trees and weights; [`mixing`] is what they become, and a [`topology`] says which of them mixes round k.
-//! [`problems`] and [`data`] say what is minimised, [`simulator`] runs it, [`metrics`] measures it, [`theory`] says what
-//! to expect.
+//! A [`codec`] makes messages smaller. [`problems`] and [`data`] say what is minimised, an [`engine`] (the [`simulator`])
+//! runs it, [`metrics`] measures it, [`theory`] says what to expect.
 
+pub mod asynchronous;
+pub mod codec;
 pub mod data;
+pub mod engine;
 pub mod error;
 pub mod graph;
 mod matrix;
@@ -58,6 +61,7 @@ pub mod mixing;
 pub mod observe;
 pub mod parameters;
 pub mod partition;
+pub mod passes;
 pub mod problem;
 pub mod problems;
 pub mod record;
@@ -67,6 +71,7 @@ pub mod schedule;
 pub mod simulator;
 pub mod theory;
 pub mod topology;
+pub mod unreliable;
 mod vectors;
 
 pub use error::{Error, Result};

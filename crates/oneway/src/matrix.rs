@@ -36,7 +36,25 @@ impl Matrix {
         &self.buffer[self.first..self.first + self.numbers]
     }
 
-    /// The same, to write into.
+    /// Row i, of this width.
+    pub(crate) fn row(&self, i: usize, width: usize) -> &[f64] {
+        &self.rows()[i * stride(width)..][..width]
+    }
+
+    /// Row i, to write into.
+    pub(crate) fn row_mut(&mut self, i: usize, width: usize) -> &mut [f64] {
+        &mut self.rows_mut()[i * stride(width)..][..width]
+    }
+
+    /// Row `from`, and another to write into.
+    pub(crate) fn row_and_other(&mut self, from: usize, other: usize, width: usize) -> (&[f64], &mut [f64]) {
+        let later = from.max(other) * stride(width);
+        let (before, after) = self.rows_mut().split_at_mut(later);
+        let (first, second) = (&mut before[from.min(other) * stride(width)..][..width], &mut after[..width]);
+        if from < other { (first, second) } else { (second, first) }
+    }
+
+    /// All rows, to write into.
     pub(crate) fn rows_mut(&mut self) -> &mut [f64] {
         &mut self.buffer[self.first..self.first + self.numbers]
     }
@@ -55,6 +73,12 @@ mod tests {
             let mut matrix = Matrix::new(3, width);
             assert_eq!(matrix.rows().len(), 3 * expected);
             assert_eq!(matrix.rows_mut().as_ptr() as usize % 64, 0);
+            matrix.row_mut(2, width).fill(2.0);
+            for (from, other) in [(2, 1), (2, 0), (1, 2)] {
+                let (row, written) = matrix.row_and_other(from, other, width);
+                written.copy_from_slice(row);
+            }
+            assert!((0..3).all(|i| matrix.row(i, width) == vec![2.0; width]));
         }
     }
 }

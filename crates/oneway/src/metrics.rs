@@ -10,6 +10,7 @@ use crate::Result;
 use crate::method::{Network, Roles};
 use crate::observe::View;
 use crate::simulator::worth_threads;
+use crate::topology::Stationary;
 
 /// Agents are summed in at most so many blocks; a constant, so that sums do not depend on threads.
 const BLOCKS: usize = 64;
@@ -25,16 +26,19 @@ pub struct Measurement {
     pub grad_norm_sq: f64,
     /// (1/n) Σ ‖x_i − x̄‖², x_i the agent's estimate.
     pub consensus_error: f64,
-    /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖²: how far trackers are from their share of the mean.
+    /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖²: how far trackers are from their share of the mean. Where trackers are pulled,
+    /// (1/n) Σ ‖v_i − Σ_j π_R,j v_j‖².
     pub tracking_error: Option<f64>,
     /// (1/n) Σ ‖m_i − ∇f_i(x_i)‖².
     pub momentum_error: Option<f64>,
-    /// The larger of ‖v̄ − m̄‖ (Lemma 2) and |w̄ − 1|: zero but for rounding.
+    /// The larger of ‖v̄ − m̄‖ (Lemma 2) and |w̄ − 1|: zero but for rounding. Where trackers are pulled, means are π_R's.
     pub conservation_error: Option<f64>,
     /// Share of held-out examples that x̄ classifies rightly.
     pub test_accuracy: Option<f64>,
-    /// Numbers sent over all links so far.
-    pub floats_sent: Option<u64>,
+    /// Bytes sent over all links so far: eight a number, or what the codec makes of it.
+    pub bytes_sent: Option<u64>,
+    /// Virtual time, in steps of a nominal agent, where there is a clock.
+    pub time: Option<f64>,
 }
 
 /// Measures one state. Costs about one pass over all data, two for methods with momentum.
@@ -71,9 +75,10 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measur
             consensus_error: consensus / n,
             tracking_error: tracking_error(view)?,
             momentum_error: momentum_errors.as_ref().map(|errors| errors[at]),
-            conservation_error: conservation_error(view),
+            conservation_error: conservation_error(view)?,
             test_accuracy: accuracies.as_ref().map(|accuracies| accuracies[at]),
-            floats_sent: floats_sent(view),
+            bytes_sent: bytes_sent(view),
+            time: view.time,
         });
     }
     Ok(measured)
@@ -119,11 +124,15 @@ fn passes(
 /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖², for methods that track.
 fn tracking_error(view: &View<'_>) -> Result<Option<f64>> {
     let Some(tracker) = view.method.roles().tracker else { return Ok(None) };
-    let π_c = &view.topology.stationary(view.k)?.push;
-    let total = sum_of(view, |i| (1.0, view.vector(i, tracker))); // n·v̄
+    let Stationary { pull: π_r, push: π_c, .. } = view.topology.stationary(view.k)?;
+    // pushed mass keeps its sum and goes where π_C says; what is pulled keeps its mean by π_R and goes everywhere
+    let pulled = view.method.network() == Network::PullOnly;
+    let weight_and_share = |i: usize| if pulled { (π_r[i], 1.0) } else { (1.0, π_c[i]) };
+    let total = sum_of(view, |i| (weight_and_share(i).0, view.vector(i, tracker)));
     let (far, _) = over_agents(view, |i, _| {
+        let share = weight_and_share(i).1;
         let pairs = view.vector(i, tracker).iter().zip(&total);
-        pairs.map(|(v, total)| square(v - π_c[i] * total)).sum()
+        pairs.map(|(v, total)| square(v - share * total)).sum()
     });
     Ok(Some(far / view.agents() as f64))
 }
@@ -132,7 +141,11 @@ fn tracking_error(view: &View<'_>) -> Result<Option<f64>> {
 pub fn average(view: &View<'_>) -> Result<Vec<f64>> {
     let n = view.agents() as f64;
     Ok(match (view.method.roles().conserved, view.method.network()) {
-        (Some(index), _) => sum_of(view, |i| (1.0 / n, view.vector(i, index))),
+        (Some(index), _) => {
+            let mut mean = sum_of(view, |i| (1.0 / n, view.vector(i, index)));
+            add(&mut mean, 1.0 / n, view.on_its_way(view.method.roles().conserved_sent));
+            mean
+        }
         (None, Network::Central) => view.estimate(0).to_vec(), // all agents hold the same bits
         (None, _) => {
             let π_r = &view.topology.stationary(view.k)?.pull;
@@ -142,40 +155,47 @@ pub fn average(view: &View<'_>) -> Result<Vec<f64>> {
 }
 
 /// How far the method's conserved quantities have drifted: ‖v̄ − m̄‖ or |w̄ − 1|, the larger if it has both.
-fn conservation_error(view: &View<'_>) -> Option<f64> {
-    let Roles { tracker, tracked, weight, .. } = view.method.roles();
+fn conservation_error(view: &View<'_>) -> Result<Option<f64>> {
+    let Roles { tracker, tracked, weight, tracker_sent, .. } = view.method.roles();
     let n = view.agents() as f64;
+    let π_r = match view.method.network() {
+        Network::PullOnly => Some(&view.topology.stationary(view.k)?.pull),
+        _ => None,
+    };
     let trackers = tracker.zip(tracked).map(|(tracker, tracked)| {
-        let (_, difference) = over_agents(view, |i, sum| {
-            add(sum, 1.0, view.vector(i, tracker));
-            add(sum, -1.0, view.vector(i, tracked));
+        let (_, mut difference) = over_agents(view, |i, sum| {
+            let weight = π_r.map_or(1.0, |π_r| n * π_r[i]);
+            add(sum, weight, view.vector(i, tracker));
+            add(sum, -weight, view.vector(i, tracked));
             0.0
         });
+        add(&mut difference, 1.0, view.on_its_way(tracker_sent));
         difference.iter().map(|x| square(x / n)).sum::<f64>().sqrt()
     });
     let weights = weight.map(|weight| {
         let (sum, _) = over_agents(view, |i, _| view.scalar(i, weight));
-        (sum / n - 1.0).abs()
+        ((sum + view.weight_on_its_way()) / n - 1.0).abs()
     });
-    match (trackers, weights) {
+    Ok(match (trackers, weights) {
         (Some(trackers), Some(weights)) => Some(trackers.max(weights)),
         (one, other) => one.or(other),
-    }
+    })
 }
 
-/// Numbers sent by all agents in the k rounds so far: links × width, on both graphs. Nothing for centralised methods.
-fn floats_sent(view: &View<'_>) -> Option<u64> {
+/// Bytes sent by all agents in the k rounds so far, on both graphs. Nothing for centralised methods.
+fn bytes_sent(view: &View<'_>) -> Option<u64> {
     if view.method.network() == Network::Central {
         return None;
     }
-    let (layout, d) = (view.method.layout(), view.problem.dim());
-    let phases = u64::from(view.method.phases());
+    if view.bytes_sent.is_some() {
+        return view.bytes_sent;
+    }
+    let phases = (0..view.method.phases()).map(|phase| view.method.bytes(view.problem, phase));
+    let [pull, push] = phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]);
     let period = view.topology.period();
     let rounds = (0..).zip(period).map(|(phase, pair)| {
         let times = (view.k + period.len() as u64 - 1 - phase) / period.len() as u64;
-        let pull = pair.pull.links_on_wire() * layout.pull.len(d);
-        let push = pair.push.links_on_wire() * layout.push.len(d);
-        times * phases * (pull + push) as u64
+        times * (pair.pull.links_on_wire() * pull + pair.push.links_on_wire() * push) as u64
     });
     Some(rounds.sum())
 }

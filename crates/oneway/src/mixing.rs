@@ -225,6 +225,11 @@ impl Mixing {
         self.entries_of(i).map(|entry| (self.senders[entry] as usize, self.weights.at(entry)))
     }
 
+    /// W_ij, zero where i does not hear j. O(in-degree of i).
+    pub fn weight(&self, i: usize, j: usize) -> f64 {
+        self.row(i).find(|(from, _)| *from == j).map_or(0.0, |(_, weight)| weight)
+    }
+
     /// All links, by receiver and then sender, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Link> + '_ {
         (0..self.agents()).flat_map(|to| self.row(to).map(move |(from, weight)| Link { from, to, weight }))

@@ -45,6 +45,12 @@ pub struct View<'a> {
     /// The method's layout and the problem's dimension, asked for once.
     pub(crate) layout: Layout,
     pub(crate) d: usize,
+    /// Σ of the push rows that are on their way over links that lose or delay; empty where nothing can be.
+    pub(crate) in_flight: &'a [f64],
+    /// Bytes sent so far, where the engine has counted them: those of every round are not the same.
+    pub(crate) bytes_sent: Option<u64>,
+    /// Virtual time, where there is a clock.
+    pub time: Option<f64>,
 }
 
 impl<'a> View<'a> {
@@ -67,6 +73,17 @@ impl<'a> View<'a> {
     /// Vector number `index` of agent i's state.
     pub fn vector(&self, i: usize, index: usize) -> &'a [f64] {
         row::vector(self.state(i), index, self.d)
+    }
+
+    /// Vector number `index` of Σ of the push rows on their way; nothing where there are none.
+    pub(crate) fn on_its_way(&self, index: Option<usize>) -> &'a [f64] {
+        let found = index.and_then(|index| self.in_flight.get(index * self.d..(index + 1) * self.d));
+        found.unwrap_or_default()
+    }
+
+    /// Push-sum weight on its way: the first scalar of the push row.
+    pub(crate) fn weight_on_its_way(&self) -> f64 {
+        self.in_flight.get(self.layout.push.vectors * self.d).copied().unwrap_or(0.0)
     }
 
     /// Scalar number `index` of agent i's state.

@@ -78,6 +78,12 @@ impl Parameters {
         })
     }
 
+    /// The value of `name`, if it is `possible`; the error says what was `expected`.
+    pub fn real_where(&self, name: &str, possible: fn(f64) -> bool, expected: &str) -> Result<f64> {
+        let value = self.real(name)?;
+        if possible(value) { Ok(value) } else { Err(self.invalid(name, expected)) }
+    }
+
     /// The value of `name`, which must be a whole number from 0 to 2³² − 1.
     pub fn count(&self, name: &str) -> Result<usize> {
         let value = self.real(name)?;

@@ -36,6 +36,17 @@ pub trait Problem: Send + Sync + Debug {
         }
     }
 
+    /// m, where f_i = (1/m) Σ_s f_is is a mean of m components, as many for each agent; none where f_i is no finite sum.
+    fn samples(&self) -> Option<usize> {
+        None
+    }
+
+    /// Writes ∇f_is(x) of agent i's component s into `g`, s below [`samples`](Self::samples), regulariser included: the
+    /// mean over s is ∇f_i(x). What is no finite sum counts as one component.
+    fn component(&self, agent: usize, _sample: usize, x: &[f64], g: &mut [f64]) {
+        self.exact(agent, x, g);
+    }
+
     /// L: every ∇f_i is L-Lipschitz (Assumption 2). An upper bound where it is not known exactly, ∞ where nothing is known.
     /// May take many passes over the data: ask once.
     fn smoothness(&self) -> f64 {

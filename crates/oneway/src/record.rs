@@ -7,20 +7,31 @@ use std::sync::{Mutex, PoisonError};
 use rayon::{Scope, Yield};
 
 use crate::Result;
+use crate::engine::Setup;
 use crate::metrics::{Measurement, measure_many, measure_on};
 use crate::observe::View;
-use crate::simulator::Setup;
 
-/// States that wait to be measured together: their rounds and their rows.
+/// States that wait to be measured together.
 #[derive(Debug, Default)]
-struct Batch(Vec<(u64, Vec<f64>)>);
+struct Batch(Vec<State>);
+
+/// A copy of what a view shows.
+#[derive(Debug)]
+struct State {
+    k: u64,
+    states: Vec<f64>,
+    in_flight: Vec<f64>,
+    bytes_sent: Option<u64>,
+    time: Option<f64>,
+}
 
 impl Batch {
     /// Takes a copy of a state; whether the batch is full now.
     fn push(&mut self, view: &View<'_>) -> bool {
         /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
         const MOST: usize = 1 << 17;
-        self.0.push((view.k, view.states.to_vec()));
+        let &View { k, states, in_flight, bytes_sent, time, .. } = view;
+        self.0.push(State { k, states: states.to_vec(), in_flight: in_flight.to_vec(), bytes_sent, time });
         self.0.len() >= 8 || self.0.len() * view.states.len() > MOST
     }
 
@@ -31,8 +42,15 @@ impl Batch {
         measure: impl FnOnce(&[View<'_>]) -> Result<Vec<Measurement>>,
     ) -> Result<Vec<Measurement>> {
         let batch = std::mem::take(&mut self.0);
-        let views: Vec<View<'_>> = batch.iter().map(|(k, states)| View { k: *k, states, ..*view }).collect();
-        measure(&views)
+        let views = batch.iter().map(|State { k, states, in_flight, bytes_sent, time }| View {
+            k: *k,
+            states,
+            in_flight,
+            bytes_sent: *bytes_sent,
+            time: *time,
+            ..*view
+        });
+        measure(&views.collect::<Vec<_>>())
     }
 }
 
@@ -155,7 +173,8 @@ impl Drop for UnderWay<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::methods::PushPull;
+    use crate::engine::Engine;
+    use crate::methods::PUSH_PULL;
     use crate::problem::Problem;
     use crate::sample::Draws;
     use crate::schedule::Schedule;
@@ -189,7 +208,7 @@ mod tests {
     fn a_panic_in_measuring_reaches_the_caller() {
         let topology = Topology::complete(2).unwrap();
         let schedule = Schedule::constant(0.1).unwrap();
-        let setup = Setup { method: &PushPull, problem: &Broken, topology: &topology, schedule, seed: 1 };
+        let setup = Setup { method: &PUSH_PULL, problem: &Broken, topology: &topology, schedule, seed: 1 };
         let run = |recorder: &mut Beside<'_, '_>| {
             let mut simulator = Simulator::new(setup).unwrap();
             for _ in 0..100 {

@@ -63,6 +63,31 @@ pub fn split_mut<const V: usize, const S: usize>(row: &mut [f64]) -> ([&mut [f64
     (std::array::from_fn(|_| parts.next().unwrap_or_default()), scalars)
 }
 
+/// The first `V` vectors of dimension d of a row, and the rest of it.
+#[inline(always)]
+pub fn split_head_mut<const V: usize>(row: &mut [f64], d: usize) -> ([&mut [f64]; V], &mut [f64]) {
+    let (head, rest) = row.split_at_mut(V * d);
+    let (vectors, []) = split_mut(head);
+    (vectors, rest)
+}
+
+/// The first `V` vectors of dimension d of a row, its last `S` scalars, and what lies between.
+///
+/// ```
+/// let mut row = [1.0, 2.0, 3.0, 4.0, 9.0];
+/// let ([x], between, [w]) = oneway::row::split_ends_mut(&mut row, 2);
+/// assert_eq!((&*x, &*between, *w), (&[1.0, 2.0][..], &[3.0, 4.0][..], 9.0));
+/// ```
+#[inline(always)]
+pub fn split_ends_mut<const V: usize, const S: usize>(
+    row: &mut [f64],
+    d: usize,
+) -> ([&mut [f64]; V], &mut [f64], &mut [f64; S]) {
+    let (row, scalars) = row.split_last_chunk_mut().expect("a row holds its scalars");
+    let (vectors, between) = split_head_mut(row, d);
+    (vectors, between, scalars)
+}
+
 /// Vector number `index` of a row.
 #[inline(always)]
 pub fn vector(row: &[f64], index: usize, d: usize) -> &[f64] {
@@ -74,5 +99,52 @@ pub fn vector(row: &[f64], index: usize, d: usize) -> &[f64] {
 pub fn descend(out: &mut [f64], a: &[f64], η: f64, b: &[f64]) {
     for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
         *out = a - η * b;
+    }
+}
+
+/// `out = a / w`, push-sum's model without its bias.
+#[inline(always)]
+pub fn divide(out: &mut [f64], a: &[f64], w: f64) {
+    out.iter_mut().zip(a).for_each(|(out, a)| *out = a / w);
+}
+
+/// A weighted sum of rows as the bit contract has it: the first term is assigned, the others multiplied and then added,
+/// never fused.
+#[derive(Debug)]
+pub(crate) struct Sum<'s> {
+    out: &'s mut [f64],
+    empty: bool,
+}
+
+impl<'s> Sum<'s> {
+    #[inline(always)]
+    pub(crate) fn new(out: &'s mut [f64]) -> Self {
+        Self { out, empty: true }
+    }
+
+    /// A sum that goes on from what is there.
+    pub(crate) fn onto(out: &'s mut [f64]) -> Self {
+        Self { out, empty: false }
+    }
+
+    #[inline(always)]
+    pub(crate) fn add(&mut self, weight: f64, row: &[f64]) {
+        let terms = self.out.iter_mut().zip(row);
+        match std::mem::replace(&mut self.empty, false) {
+            true => terms.for_each(|(out, x)| *out = weight * x),
+            false => terms.for_each(|(out, x)| *out += weight * x),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.empty
+    }
+
+    /// No terms make zero.
+    #[inline(always)]
+    pub(crate) fn finish(self) {
+        if self.empty {
+            self.out.fill(0.0);
+        }
     }
 }

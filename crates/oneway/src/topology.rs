@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use crate::graph::{self, Digraph, Tree, weights};
 use crate::method::Network;
 use crate::mixing::{Link, Mixing, Stochastic};
-use crate::theory::perron;
+use crate::theory::{period, perron};
 use crate::{Error, Result};
 
 /// Which links of a digraph a method uses.
@@ -179,14 +179,8 @@ impl Topology {
         let all = match self.stationary.get() {
             Some(all) => all,
             None => {
-                let (p, n) = (self.period.len(), self.agents());
-                let unrolled = self.unrolled()?;
-                let (left, right) = (perron::left(&unrolled.pull)?, perron::right(&unrolled.push)?);
-                let at = |all: &[f64], k: usize| -> Vec<f64> {
-                    all[k * n..(k + 1) * n].iter().map(|weight| weight * p as f64).collect()
-                };
-                let computed = (0..p).map(|k| {
-                    let (pull, push) = (at(&left, k), at(&right, k));
+                let of_rounds = self.stationary_vectors()?;
+                let computed = of_rounds.into_iter().map(|(pull, push)| {
                     let c_pi = perron::c_pi(&pull, &push);
                     Stationary { pull, push, c_pi }
                 });
@@ -197,6 +191,20 @@ impl Topology {
         Ok(&all[(k % all.len() as u64) as usize])
     }
 
+    /// π_R and π_C of every round of the period.
+    fn stationary_vectors(&self) -> Result<Vec<(Vec<f64>, Vec<f64>)>> {
+        let (p, n) = (self.period.len(), self.agents());
+        if period::suits(&self.period, n) {
+            return Ok(period::left(&self.period)?.into_iter().zip(period::right(&self.period)?).collect());
+        }
+        let unrolled = self.unrolled()?;
+        let (left, right) = (perron::left(&unrolled.pull)?, perron::right(&unrolled.push)?);
+        let at = |all: &[f64], k: usize| -> Vec<f64> {
+            all[k * n..(k + 1) * n].iter().map(|weight| weight * p as f64).collect()
+        };
+        Ok((0..p).map(|k| (at(&left, k), at(&right, k))).collect())
+    }
+
     /// c_π, averaged over the period: the factor between a raw step and the step that the average takes.
     pub fn c_pi(&self) -> Result<f64> {
         let p = self.period.len();
@@ -204,9 +212,14 @@ impl Topology {
         Ok(sum / p as f64)
     }
 
-    /// What a step size given as *effective* is divided by: c_π for push-pull methods, 1 for all others.
+    /// What a step size given as *effective* is divided by: c_π for push-pull methods, n for pull-only ones (what they follow
+    /// is the sum of all gradients, not the mean), 1 for all others.
     pub fn step_divisor(&self, network: Network) -> Result<f64> {
-        if network == Network::PushPull { self.c_pi() } else { Ok(1.0) }
+        match network {
+            Network::PushPull => self.c_pi(),
+            Network::PullOnly => Ok(self.agents() as f64),
+            _ => Ok(1.0),
+        }
     }
 
     /// Whether a method made for this kind of network can run here; the error says what is missing, and between whom.
@@ -214,6 +227,11 @@ impl Topology {
         match network {
             Network::PushPull => self.check_common_root().map(drop),
             Network::PushSum => self.check_strongly_connected(),
+            Network::PullOnly => self.check_pulls_everywhere(),
+            Network::Balanced | Network::Undirected => {
+                self.check_one_matrix(network == Network::Undirected)?;
+                self.check_strongly_connected()
+            }
             Network::Central => match self.period.iter().all(|pair| pair.push.has_one_row()) {
                 true => Ok(()),
                 false => Err(Error::NotCentral),
@@ -235,6 +253,43 @@ impl Topology {
     pub fn check_strongly_connected(&self) -> Result<()> {
         graph::strongly_connected(&self.unrolled()?.push, self.period.len())
             .map_err(|error| self.over_a_period(error))
+    }
+
+    /// What row-stochastic methods need: over a period, everyone's model reaches everyone; everyone gives itself a weight; and
+    /// π_R does not move with the round, for it is learnt once.
+    fn check_pulls_everywhere(&self) -> Result<()> {
+        graph::strongly_connected(&self.unrolled()?.pull, self.period.len())
+            .map_err(|error| self.over_a_period(error))?;
+        for pair in &self.period {
+            if let Some(agent) = (0..self.agents()).find(|&i| pair.pull.weight(i, i) == 0.0) {
+                return Err(Error::NoSelfWeight { agent });
+            }
+        }
+        for k in 1..self.period.len() {
+            let (first, now) = (&self.stationary(0)?.pull, &self.stationary(k as u64)?.pull);
+            let moved = |i: &usize| (first[*i] - now[*i]).abs() > 1e-9 * first[*i];
+            if let Some(agent) = (0..self.agents()).find(moved) {
+                return Err(Error::MovingAverage { agent, first: first[agent], round: k, now: now[agent] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether R = C in every round, doubly stochastic; symmetric too, if it must be.
+    fn check_one_matrix(&self, symmetric: bool) -> Result<()> {
+        for Pair { pull, push } in &self.period {
+            pull.check(Stochastic::Columns).map_err(|error| Error::NotBalanced(error.to_string()))?;
+            if pull != push {
+                return Err(Error::NotBalanced("R and C are not the same matrix".to_owned()));
+            }
+            let lone = pull
+                .iter()
+                .find(|link| symmetric && (pull.weight(link.from, link.to) - link.weight).abs() > 1e-12);
+            if let Some(Link { from, to, .. }) = lone {
+                return Err(Error::NotUndirected { from, to });
+            }
+        }
+        Ok(())
     }
 
     /// Agents of an unrolled period have ids of their own, which would mean nothing to a reader.

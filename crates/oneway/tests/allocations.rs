@@ -7,10 +7,14 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{advance, build, logistic, methods, simulate, topology};
+use common::{Tilted, advance, build, finite_sums, logistic, methods, simulate, topology};
+use oneway::engine::{Engine, Setup};
 use oneway::graph::families;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
+use oneway::sample::{Draws, Purpose};
+use oneway::schedule::Schedule;
+use oneway::unreliable::{Churn, Faults, Missing, Unreliable};
 
 struct Counting;
 
@@ -51,10 +55,10 @@ fn allocations(work: impl FnOnce()) -> [usize; 2] {
 fn no_method_allocates_in_a_round() {
     assert_eq!(allocations(|| drop(std::hint::black_box(vec![1.0; 9])))[0], 1, "the counter counts");
 
-    let shape = QuadraticShape { dim: 20, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
-    let large = Quadratic::new(shape, 2000, 3).unwrap();
+    let shape = QuadraticShape { dim: 67, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
+    let large = Tilted(Quadratic::new(shape, 600, 3).unwrap()); // rows are shared among threads
     let (sampled, full) = (logistic(9, Batch::Sampled(3)), logistic(9, Batch::Full));
-    let problems: [(&dyn Problem, usize); 3] = [(&sampled, 9), (&full, 9), (&large, 2000)];
+    let problems: [(&dyn Problem, usize); 3] = [(&sampled, 9), (&full, 9), (&large, 600)];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     for (kind, graph) in methods() {
         for (problem, n) in problems {
@@ -72,6 +76,46 @@ fn no_method_allocates_in_a_round() {
                 let least = pool.install(windows).map(|[_, all]| all).into_iter().min();
                 assert_eq!(least, Some(0), "{} ({graph:?}), {n} agents", kind.name);
             }
+        }
+    }
+}
+
+/// Nor does a network that fails, once it is set up.
+#[test]
+fn lost_and_late_messages_allocate_nothing() {
+    let (problem, churn) = (logistic(9, Batch::Sampled(3)), Churn::Drawn { up: 20.0, down: 5.0 });
+    let faults = Faults { loss: 0.3, delay: 3, churn, ..Faults::default() };
+    for (kind, graph) in methods() {
+        let topology = topology(kind, graph, &[families::exponential(9).unwrap()], 0);
+        let (method, schedule) = (build(kind), Schedule::constant(0.001).unwrap());
+        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 1 };
+        for missing in [Missing::Renormalise, Missing::Latest] {
+            let Ok(mut engine) = Unreliable::new(setup, Faults { missing, ..faults.clone() }) else {
+                continue;
+            };
+            let [own, _] = allocations(|| (0..200).for_each(|_| engine.round()));
+            assert_eq!(own, 0, "{} ({graph:?})", kind.name);
+        }
+    }
+}
+
+/// Nor does any problem, whatever the batch; nor where one component is asked for.
+#[test]
+fn no_problem_allocates_in_a_gradient() {
+    for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Full] {
+        let mut problems = finite_sums(9, batch);
+        problems.push(("logistic", Box::new(logistic(9, batch))));
+        for (name, problem) in problems {
+            let (mut x, mut g) = (vec![0.0; problem.dim()], vec![0.0; problem.dim()]);
+            problem.start(&mut x);
+            let [own, _] = allocations(|| {
+                let mut draws = Draws::new(1, Purpose::Gradient, 3, 7);
+                problem.foresee(3, &mut draws);
+                problem.gradient(3, &x, &mut draws, &mut g);
+                problem.component(3, 2, &x, &mut g);
+                problem.exact(3, &x, &mut g);
+            });
+            assert_eq!(own, 0, "{name}, {batch:?}");
         }
     }
 }

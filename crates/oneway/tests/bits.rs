@@ -6,6 +6,7 @@ mod common;
 
 use common::{advance, build, quadratic, simulate, topology};
 use oneway::data::a9a::{Split, a9a};
+use oneway::engine::Engine;
 use oneway::graph::families;
 use oneway::methods::{KINDS, kind};
 use oneway::partition::Partition;
@@ -16,10 +17,13 @@ use sha2::{Digest, Sha256};
 #[test]
 fn states_on_a_noisy_quadratic() {
     let problem = quadratic(9, 0.3);
-    let mut found = vec![];
+    let mut found = String::new();
     for kind in KINDS {
         let topology = topology(kind, kind.graphs[0], &[families::flower(9, 3).unwrap()], 0);
         let method = build(kind);
+        if method.check(&problem).is_err() {
+            continue; // a quadratic is no finite sum
+        }
         let mut simulator = simulate(&*method, &problem, &topology, 0.01);
         advance(&mut simulator, 10);
         let view = simulator.view();
@@ -27,17 +31,9 @@ fn states_on_a_noisy_quadratic() {
             (0..9).flat_map(|i| view.state(i)).flat_map(|x| x.to_bits().to_le_bytes()).collect::<Vec<u8>>();
         let by_hand: String = Sha256::digest(by_hand).iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(simulator.state_hash(), by_hand);
-        found.push((kind.name, by_hand[..16].to_owned()));
+        found += &format!("{} {}\n", kind.name, &by_hand[..16]);
     }
-    let expected = [
-        ("smtpp", "ab5480beb3f84e0e"),
-        ("push-pull", "c76dc6c34bc95598"),
-        ("stpp", "115958ea3a72f735"),
-        ("sgp", "95bc9a1b53c70319"),
-        ("push-diging", "e7f05a6413bb9a31"),
-        ("csgdm", "3155ac8cfb1f68e9"),
-    ];
-    assert_eq!(found, expected.map(|(name, hash)| (name, hash.to_owned())));
+    assert!(found == include_str!("bits.txt"), "found:\n{found}");
 }
 
 /// Rows of 123 numbers, and batches that are taken row by row, in blocks, and whole.

@@ -1,10 +1,15 @@
 //! Datasets from end to end: a9a against LIBSVM's own files, and text that goes out and comes back.
 
+use std::io::Write;
 use std::path::Path;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use oneway::Error;
 use oneway::data::a9a::{FEATURES, Split, a9a};
-use oneway::data::{Dataset, SparseRows, libsvm};
+use oneway::data::digits::digits;
+use oneway::data::libsvm::Labels;
+use oneway::data::{Dataset, SparseRows, idx, libsvm};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
@@ -43,6 +48,90 @@ fn a9a_is_written_as_libsvms_own_files_byte_for_byte_and_read_back() {
         let text = written(&data);
         assert_eq!((text.len(), sha256(&text).as_str()), (bytes, digest), "{split:?}");
         assert_eq!(libsvm::parse(&text[..], Path::new("a9a"), Some(FEATURES)).unwrap(), data, "{split:?}");
+    }
+}
+
+/// The rows of the digits as the lines of the file they come from: 64 counts and the label.
+#[test]
+fn digits_are_those_of_their_source_byte_for_byte() {
+    let mut text = String::new();
+    for split in [Split::Train, Split::Test] {
+        let data = digits(split);
+        data.check_rows().unwrap();
+        assert_eq!(data.len(), if split == Split::Train { 1437 } else { 360 });
+        for (r, label) in data.labels.iter().enumerate() {
+            let mut counts = [0.0; 64];
+            data.rows.row(r).for_each(|(column, share)| counts[column as usize] = share * 16.0);
+            counts.iter().for_each(|count| text += &format!("{count},"));
+            text += &format!("{label}\n");
+        }
+    }
+    assert_eq!(sha256(text.as_bytes()), "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8");
+}
+
+#[test]
+fn digits_are_written_and_read_back() {
+    for (split, digest) in [
+        (Split::Train, "b5159cd973b3b441585c38dee8d409432d8344e9ae29eb4f853031d242efcf26"),
+        (Split::Test, "842e868a4a4df6c8d882bfd84564f2547ea34c230fea30fc6816a6e629e6ef01"),
+    ] {
+        let data = digits(split);
+        let text = written(&data);
+        assert_eq!(sha256(&text), digest, "{split:?}");
+        let read = libsvm::parse_as(Labels::Numbers, &text[..], Path::new("digits"), Some(64)).unwrap();
+        assert_eq!(read, data, "{split:?}");
+    }
+}
+
+/// Only where Debian's package is installed; elsewhere its absence must be told.
+#[test]
+fn fashion_mnist_is_read_or_its_package_is_named() {
+    if !idx::is_there(Path::new(idx::FASHION_MNIST)) {
+        let error = idx::fashion_mnist(Split::Train).unwrap_err().to_string();
+        assert!(error.contains("install Debian's package `dataset-fashion-mnist`"), "{error}");
+        return;
+    }
+    for (split, rows) in [(Split::Train, 60_000), (Split::Test, 10_000)] {
+        let data = idx::fashion_mnist(split).unwrap();
+        assert_eq!((data.len(), data.features), (rows, 784));
+        for class in 0..10 {
+            let count = data.labels.iter().filter(|label| **label == f64::from(class)).count();
+            assert_eq!(count, rows / 10, "{split:?} {class}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_idx_files_is_read_plain_or_compressed() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("idx");
+    std::fs::create_dir_all(&folder).unwrap();
+    let images = [&[0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 2][..], &[0, 255, 51, 0]].concat();
+    let labels = [0, 0, 8, 1, 0, 0, 0, 2, 9, 4];
+    assert!(!idx::is_there(&folder.join("none")));
+    let compressed = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(vec![], Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
+    write("train-images-idx3-ubyte", &images);
+    write("train-labels-idx1-ubyte.gz", &compressed(&labels));
+    assert!(idx::is_there(&folder));
+    let data = idx::read(&folder, Split::Train).unwrap();
+    assert_eq!((data.features, &data.labels[..]), (2, &[9.0, 4.0][..]));
+    assert_eq!(data.rows.row(0).collect::<Vec<_>>(), [(1, 1.0)]);
+
+    let missing = idx::read(&folder, Split::Test).unwrap_err();
+    assert!(
+        matches!(&missing, Error::Io { path, .. } if path.ends_with("t10k-images-idx3-ubyte.gz")),
+        "{missing}"
+    );
+    let whole = compressed(&labels);
+    for damaged in [&whole[..whole.len() - 9], b"not gzip at all", b""] {
+        write("train-labels-idx1-ubyte.gz", damaged);
+        let error = idx::read(&folder, Split::Train).unwrap_err();
+        let named = matches!(&error, Error::Io { path, .. } | Error::File { path, .. } if path.ends_with("train-labels-idx1-ubyte.gz"));
+        assert!(named, "{error}");
     }
 }
 
@@ -116,11 +205,19 @@ proptest! {
     }
 
     #[test]
+    fn numbers_for_labels_are_read_back(data in dataset(), labels in vec(-1e3..1e3, 20)) {
+        let data = Dataset { labels: labels[..data.len()].to_vec(), ..data };
+        let text = written(&data);
+        let read = libsvm::parse_as(Labels::Numbers, &text[..], Path::new("rows"), Some(data.features)).unwrap();
+        prop_assert_eq!(read, data);
+    }
+
+    #[test]
     fn no_bytes_make_the_reader_panic(
         bytes in prop_oneof![vec(any::<u8>(), 0..200), nearly_rows()],
-        features in proptest::option::of(0usize..10),
+        features in proptest::option::of(0usize..10), labels in proptest::sample::select(&[Labels::Signs, Labels::Numbers]),
     ) {
-        match libsvm::parse(&bytes[..], Path::new("bytes"), features) {
+        match libsvm::parse_as(labels, &bytes[..], Path::new("bytes"), features) {
             Ok(data) => {
                 prop_assert_eq!(data.rows.len(), data.len());
                 prop_assert!(data.features > 0 && !data.is_empty());

@@ -3,168 +3,171 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+mod dense_balanced;
+mod dense_world;
 
-use common::{advance, dataset, digraphs, distance, estimates, logistic, methods, topology};
-use oneway::data::Dataset;
-use oneway::graph::Digraph;
+use common::{advance, dataset, distance, estimates, logistic, table, topology};
+use dense_balanced::{Dense, lazy};
+use dense_world::{
+    D, Matrix, N, SEED, Tables, World, combine, diagonal, divide, metropolis, scale, times, weights, zeros,
+};
+use oneway::engine::Setup;
+use oneway::method::Network;
 use oneway::methods::Kind;
+use oneway::methods::combine::coded;
 use oneway::problems::Batch;
-use oneway::sample::{Draws, Purpose};
 use oneway::schedule::{Schedule, Shape};
-use oneway::simulator::{Setup, Simulator};
+use oneway::simulator::Simulator;
 use oneway::topology::Subgraph;
 
-const N: usize = 9;
-const D: usize = 6;
 const ROUNDS: usize = 100;
-const SEED: u64 = 5;
 #[allow(non_upper_case_globals)]
 const λ: f64 = 0.1;
 
-type Matrix = Vec<Vec<f64>>;
-
-fn zeros(columns: usize) -> Matrix {
-    vec![vec![0.0; columns]; N]
+/// C Y + G⁺ − G, and G⁺ is kept in place of G.
+fn track(c: &Matrix, y: &Matrix, g: &mut Matrix, g_next: Matrix) -> Matrix {
+    let y = combine(&combine(&times(c, y), 1.0, &g_next), -1.0, g);
+    *g = g_next;
+    y
 }
 
-fn times(a: &Matrix, b: &Matrix) -> Matrix {
-    let entry = |i: usize, k: usize| (0..N).map(|j| a[i][j] * b[j][k]).sum();
-    (0..N).map(|i| (0..b[0].len()).map(|k| entry(i, k)).collect()).collect()
-}
-
-fn combine(a: &Matrix, c: f64, b: &Matrix) -> Matrix {
-    a.iter().zip(b).map(|(a, b)| a.iter().zip(b).map(|(a, b)| a + c * b).collect()).collect()
-}
-
-fn divide(a: &Matrix, w: &Matrix) -> Matrix {
-    a.iter().zip(w).map(|(a, w)| a.iter().map(|a| a / w[0]).collect()).collect()
-}
-
-/// R and C of a digraph by their definitions: edge j → i means that i hears j.
-fn weights(digraph: &Digraph, graph: Subgraph, root: usize) -> (Matrix, Matrix) {
-    let hears = |i: usize, j: usize| i == j || digraph.edges().any(|edge| edge == (j, i));
-    let (mut r, mut c) = (zeros(N), zeros(N));
-    match graph {
-        Subgraph::Full => {
-            for i in 0..N {
-                for j in 0..N {
-                    if hears(i, j) {
-                        r[i][j] = 1.0 / (0..N).filter(|&k| hears(i, k)).count() as f64;
-                        c[i][j] = 1.0 / (0..N).filter(|&k| hears(k, j)).count() as f64;
-                    }
-                }
-            }
-        }
-        Subgraph::Trees | Subgraph::LazyTrees => {
-            let pull = parents(root, |from, to| from != to && hears(to, from));
-            let push = parents(root, |from, to| from != to && hears(from, to));
-            for i in 0..N {
-                r[i][pull[i]] = 1.0;
-                c[push[i]][i] = 1.0;
-            }
-            if graph == Subgraph::LazyTrees {
-                for (i, matrix) in (0..N).flat_map(|i| [(i, true), (i, false)]) {
-                    let matrix = if matrix { &mut r } else { &mut c };
-                    matrix[i].iter_mut().for_each(|w| *w *= 0.5);
-                    matrix[i][i] += 0.5;
-                }
-            }
-        }
-    }
-    (r, c)
-}
-
-/// Parents in the breadth-first tree from the root, lowest ids first; the root is its own.
-fn parents(root: usize, linked: impl Fn(usize, usize) -> bool) -> Vec<usize> {
-    let mut parent = vec![usize::MAX; N];
-    parent[root] = root;
-    let mut queue = vec![root];
-    let mut next = 0;
-    while next < queue.len() {
-        let from = queue[next];
-        for (to, parent) in parent.iter_mut().enumerate() {
-            if *parent == usize::MAX && linked(from, to) {
-                *parent = from;
-                queue.push(to);
-            }
-        }
-        next += 1;
-    }
-    parent
-}
-
-/// Row i: the gradient of agent i at row i of X, at state k, from the definition of the loss.
-fn gradients(data: &Dataset, batch: Batch, x: &Matrix, k: u64) -> Matrix {
-    let m = data.len() / N;
-    let agent = |i: usize| {
-        let rows: Vec<usize> = match batch {
-            Batch::Full => (0..m).collect(),
-            Batch::Sampled(b) => {
-                let mut draws = Draws::new(SEED, Purpose::Gradient, i, k);
-                (0..b).map(|_| draws.below(m)).collect()
-            }
-        };
-        let mut g = vec![0.0; D];
-        for &r in &rows {
-            let mut a = [0.0; D];
-            data.rows.row(i * m + r).for_each(|(column, value)| a[column as usize] = value);
-            let y = data.labels[i * m + r];
-            let z: f64 = y * a.iter().zip(&x[i]).map(|(a, x)| a * x).sum::<f64>();
-            for c in 0..D {
-                g[c] -= y * a[c] / (1.0 + z.exp()) / rows.len() as f64;
-            }
-        }
-        for c in 0..D {
-            g[c] += 2.0 * 0.01 * x[i][c] / (1.0 + x[i][c] * x[i][c]).powi(2);
-        }
-        g
-    };
-    (0..N).map(agent).collect()
+fn identity() -> Matrix {
+    (0..N).map(|i| (0..N).map(|j| f64::from(i == j)).collect()).collect()
 }
 
 /// The estimates of all agents after ROUNDS rounds.
-fn dense(
-    kind: &Kind,
-    pair: impl Fn(u64) -> (Matrix, Matrix),
-    η: f64,
-    data: &Dataset,
-    batch: Batch,
-) -> Matrix {
-    let gradient = |x: &Matrix, k: u64| gradients(data, batch, x, k);
+fn dense(kind: &Kind, pairs: &[(Matrix, Matrix)], η: f64, world: &World<'_>) -> Matrix {
+    let step = |k: u64| η * 0.5f64.powi(k as i32 / 30); // plateaus of 30 rounds
+    if let Some(mut form) = Dense::new(kind.name, world) {
+        (0..ROUNDS).for_each(|k| form.round(k as u64, step(k as u64), &pairs[k % pairs.len()].0));
+        return form.x;
+    }
+    let gradient = |x: &Matrix, k: u64| world.gradients(x, k);
     let (mut x, mut w) = (zeros(D), vec![vec![1.0]; N]);
     let (mut u, mut v, mut m) = (zeros(D), zeros(D), zeros(D));
     let mut g = gradient(&x, 0);
+    let two_gradients = |x: &Matrix, k: u64, phase: u32| {
+        let [one, other] = [0, 1].map(|after| world.later_gradients(x, k, phase, after));
+        combine(&combine(&one, -0.5, &one), 0.5, &other)
+    };
+    if kind.name == "multi-gossip" {
+        g = two_gradients(&x, 0, 0);
+    }
+    if kind.name == "lmt" {
+        m = combine(&zeros(D), λ, &g); // Y₀ = Z₀ = λG₀
+        v = m.clone();
+    }
     let mut y = g.clone();
+    let (mut s, mut x_before) = (x.clone(), x.clone());
+    let mut tables = Tables::new(world, &x);
+    let mut learnt = identity();
+    if kind.name.ends_with("saga") {
+        g = tables.means();
+        y = g.clone();
+    }
+    let mut z = if kind.name == "r-fast" { scale(&diagonal(&pairs[0].1), &g) } else { g.clone() };
     for k in 0..ROUNDS as u64 {
-        let η = η * 0.5f64.powi(k as i32 / 30); // plateaus of 30 rounds
-        let (r, c) = pair(k);
+        let η = step(k);
+        let (r, c) = &pairs[k as usize % pairs.len()];
         match kind.name {
             "smtpp" => {
-                x = times(&r, &combine(&x, -η, &v));
+                x = times(r, &combine(&x, -η, &v));
                 let g = gradient(&x, k + 1);
                 let m_next = combine(&combine(&m, -λ, &m), λ, &g);
-                v = combine(&combine(&times(&c, &v), 1.0, &m_next), -1.0, &m);
-                m = m_next;
+                v = track(c, &v, &mut m, m_next);
             }
-            "push-pull" | "stpp" => {
-                x = times(&r, &combine(&x, -η, &y));
-                let g_next = gradient(&x, k + 1);
-                y = combine(&combine(&times(&c, &y), 1.0, &g_next), -1.0, &g);
-                g = g_next;
+            "push-pull" | "stpp" | "dsgt" => {
+                x = times(r, &combine(&x, -η, &y));
+                y = track(c, &y, &mut g, gradient(&x, k + 1));
             }
-            "sgp" => {
-                u = times(&c, &combine(&u, -η, &g));
-                w = times(&c, &w);
+            "storm-tracking" => {
+                let x_next = times(r, &combine(&x, -η, &y));
+                let old = combine(&g, -1.0, &gradient(&x, k + 1)); // with the sample of the new
+                y = track(c, &y, &mut g, combine(&gradient(&x_next, k + 1), 1.0 - λ, &old));
+                x = x_next;
+            }
+            "push-pull-hb" => {
+                u = combine(&combine(&u, -λ, &u), λ, &y);
+                x = times(r, &combine(&x, -η, &u));
+                y = track(c, &y, &mut g, gradient(&x, k + 1));
+            }
+            "r-fast" => {
+                x = times(r, &combine(&x, -η, &z));
+                y = track(c, &y, &mut g, gradient(&x, k + 1));
+                z = scale(&diagonal(c), &y);
+            }
+            "ab" | "abm" | "gt" | "accelerated-ab" | "ab-saga" => {
+                let (β, γ) = match kind.name {
+                    "abm" => (0.2, 0.0),
+                    "accelerated-ab" => (0.1, 0.1),
+                    _ => (0.0, 0.0),
+                };
+                let moved = combine(&x, -1.0, &x_before);
+                x_before = x;
+                x = combine(&combine(&times(r, &s), -η, &y), β, &moved);
+                s = combine(&combine(&x, γ, &x), -γ, &x_before);
+                let g_next = match kind.name {
+                    "ab-saga" => tables.next(world, &s, k + 1),
+                    _ => gradient(&s, k + 1),
+                };
+                y = track(c, &y, &mut g, g_next);
+            }
+            "sgp" | "sgp-momentum" => {
+                u = times(c, &combine(&u, -η, &g));
+                w = times(c, &w);
                 x = divide(&u, &w);
+                let β = if kind.name == "sgp" { 0.0 } else { 0.5 };
+                g = combine(&gradient(&x, k + 1), β, &g);
+            }
+            "push-diging" | "add-opt" | "push-saga" => {
+                u = match kind.name {
+                    "push-diging" => times(c, &combine(&u, -η, &y)),
+                    _ => combine(&times(c, &u), -η, &y),
+                };
+                w = times(c, &w);
+                x = divide(&u, &w);
+                let g_next = match kind.name {
+                    "push-saga" => tables.next(world, &x, k + 1),
+                    _ => gradient(&x, k + 1),
+                };
+                y = track(c, &y, &mut g, g_next);
+            }
+            "frost" => {
+                x = combine(&times(r, &x), -η, &z);
+                let inverse = |learnt: &Matrix| diagonal(learnt).iter().map(|y| 1.0 / y).collect::<Vec<_>>();
+                let old = scale(&inverse(&learnt), &g);
+                learnt = times(r, &learnt);
                 g = gradient(&x, k + 1);
+                z = combine(&combine(&times(r, &z), 1.0, &scale(&inverse(&learnt), &g)), -1.0, &old);
             }
-            "push-diging" => {
-                u = times(&c, &combine(&u, -η, &y));
-                w = times(&c, &w);
-                x = divide(&u, &w);
-                let g_next = gradient(&x, k + 1);
-                y = combine(&combine(&times(&c, &y), 1.0, &g_next), -1.0, &g);
-                g = g_next;
+            "local-smtpp" => {
+                x = times(r, &combine(&x, -η, &v));
+                let m_next = combine(&combine(&m, -λ, &m), λ, &gradient(&x, k + 1));
+                v = track(c, &v, &mut m, m_next);
+                x = combine(&x, -η, &v);
+                let g = world.later_gradients(&x, k + 1, 0, 1);
+                let m_next = combine(&combine(&m, -λ, &m), λ, &g);
+                v = track(&identity(), &v, &mut m, m_next);
+            }
+            "lmt" => {
+                let half = combine(&combine(r, -0.5, r), 0.5, &identity()); // (I + W)/2
+                x = times(&half, &combine(&x, -η, &v));
+                let m_next = combine(&combine(&m, -λ, &m), λ, &gradient(&x, k + 1));
+                v = times(&half, &track(&identity(), &v, &mut m, m_next));
+                x = combine(&x, -η, &v);
+                let g = world.later_gradients(&x, k + 1, 1, 0); // after the second exchange
+                let m_next = combine(&combine(&m, -λ, &m), λ, &g);
+                v = track(&identity(), &v, &mut m, m_next);
+            }
+            "pd-sgdm" => {
+                x = times(r, &combine(&x, -η, &g));
+                g = combine(&gradient(&x, k + 1), 0.5, &g);
+                x = combine(&x, -η, &g);
+                g = combine(&world.later_gradients(&x, k + 1, 0, 1), 0.5, &g);
+            }
+            "multi-gossip" => {
+                x = times(r, &times(r, &combine(&x, -η, &y)));
+                y = track(&times(c, c), &y, &mut g, two_gradients(&x, k + 1, 1));
             }
             "csgdm" => {
                 let everyone = vec![vec![1.0 / N as f64; N]; N];
@@ -181,29 +184,34 @@ fn dense(
 #[test]
 fn every_method_agrees_with_its_dense_form_on_every_topology() {
     let data = dataset(5 * N);
-    for (kind, graph) in methods() {
-        for (number, (name, digraphs)) in digraphs().into_iter().enumerate() {
-            if digraphs.len() > 1 && graph != Subgraph::Full {
-                continue; // trees are cut from fixed digraphs
+    // methods that are compressed by definition have their dense forms in compressed_forms.rs
+    let table = table().filter(|(kind, ..)| coded(kind.name).is_none());
+    for (number, (kind, graph, name, digraphs)) in table.enumerate() {
+        let root = 4 * (number % 2);
+        let pairs = digraphs.iter().map(|digraph| match kind.network {
+            Network::Undirected if kind.name == "d2" => {
+                (lazy(&metropolis(digraph)), lazy(&metropolis(digraph)))
             }
-            let root = 4 * (number % 2);
-            for batch in [Batch::Full, Batch::Sampled(1), Batch::Sampled(3)] {
-                let η = if graph == Subgraph::Full { 0.1 } else { 0.1 / N as f64 };
-                let pair = |k: u64| weights(&digraphs[k as usize % digraphs.len()], graph, root);
-                let expected = dense(kind, pair, η, &data, batch);
+            Network::Balanced | Network::Undirected => (metropolis(digraph), metropolis(digraph)),
+            _ => weights(digraph, graph, root),
+        });
+        let pairs: Vec<(Matrix, Matrix)> = pairs.collect();
+        for batch in [Batch::Full, Batch::Sampled(1), Batch::Sampled(3)] {
+            let many = graph != Subgraph::Full || kind.network == Network::PullOnly;
+            let η = if many { 0.1 / N as f64 } else { 0.1 };
+            let expected = dense(kind, &pairs, η, &World { data: &data, batch });
 
-                let method = common::build(kind);
-                let problem = logistic(N, batch);
-                let topology = topology(kind, graph, &digraphs, root);
-                let schedule = Schedule::new(η, Shape::Decay { factor: 0.5, every: 30 }, 0).unwrap();
-                let setup =
-                    Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: SEED };
-                let mut simulator = Simulator::new(setup).unwrap();
-                advance(&mut simulator, ROUNDS);
-                let far = distance(&estimates(&simulator), &expected.concat());
-                assert!(far < 1e-10, "{} ({graph:?}) on {name}, {batch:?}: off by {far:e}", kind.name);
-                assert!(expected.concat().iter().any(|x| x.abs() > 1e-3), "nothing moved");
-            }
+            let method = common::build(kind);
+            let problem = logistic(N, batch);
+            let topology = topology(kind, graph, &digraphs, root);
+            let schedule = Schedule::new(η, Shape::Decay { factor: 0.5, every: 30 }, 0).unwrap();
+            let setup =
+                Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: SEED };
+            let mut simulator = Simulator::new(setup).unwrap();
+            advance(&mut simulator, ROUNDS);
+            let far = distance(&estimates(&simulator), &expected.concat());
+            assert!(far < 1e-10, "{} ({graph:?}) on {name}, {batch:?}: off by {far:e}", kind.name);
+            assert!(expected.concat().iter().any(|x| x.abs() > 1e-3), "nothing moved");
         }
     }
 }

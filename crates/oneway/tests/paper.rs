@@ -4,6 +4,7 @@
 use std::ops::ControlFlow;
 
 use oneway::data::a9a::{Split, a9a};
+use oneway::engine::{Engine, Setup};
 use oneway::graph::families;
 use oneway::method::Method;
 use oneway::methods::{Csgdm, Smtpp};
@@ -13,7 +14,7 @@ use oneway::partition::Partition;
 use oneway::problems::{Batch, Logistic};
 use oneway::sample::derive_seed;
 use oneway::schedule::{Schedule, Shape};
-use oneway::simulator::{Setup, Simulator};
+use oneway::simulator::Simulator;
 use oneway::topology::{Subgraph, Topology, Weights};
 
 const AGENTS: usize = 20;

@@ -1,17 +1,22 @@
 //! Stability limits, rates and floors against independent values and against the simulator.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
+mod common;
+
+use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Layout, Local, Method, Network, Roles, Round};
-use oneway::methods::{KINDS, PushPull, Sgp, Smtpp, kind};
+use oneway::methods::{KINDS, Kind, PUSH_PULL, SGP, Smtpp, kind};
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::observe::View;
+use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::row::{self, Width};
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator, Status};
+use oneway::simulator::Simulator;
 use oneway::theory::floor::floor;
 use oneway::theory::linear::RoundMap;
 use oneway::theory::stability::{limit, rate};
@@ -43,7 +48,7 @@ fn limits_are_those_that_others_found() {
     ] {
         let topology = topology(&digraph, subgraph);
         let smtpp = limit(&Smtpp::new(0.1).unwrap(), &topology).unwrap();
-        let push_pull = limit(&PushPull, &topology).unwrap();
+        let push_pull = limit(&PUSH_PULL, &topology).unwrap();
         // the values have two or three digits
         assert!(close(smtpp.effective, with_momentum, 0.01), "{smtpp:?} {with_momentum} {subgraph:?}");
         assert!(
@@ -64,7 +69,7 @@ fn limits_on_rings_are_those_of_their_frequencies() {
     {
         let ring = topology(&families::ring(n).unwrap(), Subgraph::Full);
         for (method, expected) in
-            [(&Smtpp::new(0.1).unwrap() as &dyn Method, with_momentum), (&PushPull, without)]
+            [(&Smtpp::new(0.1).unwrap() as &dyn Method, with_momentum), (&PUSH_PULL, without)]
         {
             let found = limit(method, &ring).unwrap().effective;
             assert!(close(found, expected, 1e-4), "{n} agents, {method:?}: {found} not {expected}");
@@ -72,21 +77,63 @@ fn limits_on_rings_are_those_of_their_frequencies() {
     }
 }
 
-/// Σ‖x_i⁺ − x_i‖² in each round. Methods without tracking stop away from x*; but all stop, or none.
-fn movements(method: &dyn Method, topology: &Topology, step: f64, rounds: u64) -> (Vec<f64>, Status) {
+/// Σ‖x_i − x_i `lag` rounds ago‖² in each round. Methods without tracking stop away from x*; but all stop, or none. Over as many
+/// rounds as errors last, those that creep and those that jump to and fro count alike.
+fn movements(
+    method: &dyn Method,
+    topology: &Topology,
+    step: f64,
+    rounds: u64,
+    lag: usize,
+) -> (Vec<f64>, Status) {
     let shape = QuadraticShape { dim: 2, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
     let problem = Quadratic::new(shape, topology.agents(), 1).unwrap();
     let schedule = Schedule::constant(step).unwrap();
     let setup = Setup { method, problem: &problem, topology, schedule, seed: 1 };
-    let (mut movements, mut last) = (vec![], vec![]);
+    let (mut movements, mut past) = (vec![], VecDeque::<Vec<f64>>::new());
     let mut look = |view: &View<'_>| {
         let now: Vec<f64> = (0..view.agents()).flat_map(|i| view.estimate(i).to_vec()).collect();
-        movements.push(now.iter().zip(&last).map(|(x, y): (&f64, &f64)| (x - y).powi(2)).sum::<f64>());
-        last = now;
+        let then = past.front().unwrap_or(&now);
+        movements.push(now.iter().zip(then).map(|(x, y)| (x - y).powi(2)).sum::<f64>());
+        past.push_back(now);
+        if past.len() > lag {
+            past.pop_front();
+        }
         Ok(ControlFlow::Continue(()))
     };
     let outcome = Simulator::new(setup).unwrap().run(rounds, 1, &mut look).unwrap();
     (movements, outcome.status)
+}
+
+/// Methods whose rounds are no linear maps of the state alone. Theory must say so; all others it must answer for.
+const NOT_LINEAR: &[&str] = &[
+    "push-saga",
+    "ab-saga",
+    "compressed-smtpp",
+    "cpp",
+    "rcpp",
+    "c-gt",
+    "beer",
+    "motef",
+    "hb-sector",
+    "adamdos",
+    "adam",
+];
+
+fn linear() -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().filter(|kind| !NOT_LINEAR.contains(&kind.name))
+}
+
+#[test]
+fn methods_that_are_not_linear_are_named_and_refused() {
+    let complete = Topology::complete(4).unwrap();
+    for kind in KINDS {
+        let method = kind.method([]).unwrap();
+        let answered = RoundMap::new(&*method, &complete);
+        let refused = matches!(answered, Err(oneway::Error::NoTheory(_)));
+        assert_eq!(refused, NOT_LINEAR.contains(&kind.name), "{}: {:?}", kind.name, answered.err());
+    }
+    assert!(NOT_LINEAR.iter().all(|name| kind(name).is_ok()), "a name that is no method's");
 }
 
 /// Every linear method on six topologies: 2 % below the limit the simulator converges, 2 % above it diverges, and both at
@@ -103,21 +150,20 @@ fn the_simulator_converges_below_each_limit_and_diverges_above() {
     ];
     let mut tried = 0;
     for (name, digraph) in &digraphs {
-        for kind in KINDS {
+        for kind in linear() {
             let method = kind.method([]).unwrap();
             for &graph in kind.graphs {
-                let topology = match kind.network {
-                    Network::Central => Topology::complete(digraph.agents()).unwrap(),
-                    _ => topology(digraph, graph),
-                };
+                let topology = common::topology(kind, graph, std::slice::from_ref(digraph), 0);
                 let raw = limit(&*method, &topology).unwrap().raw;
                 for (factor, converges) in [(0.98, true), (1.02, false)] {
                     let place = format!("{} on {name}, {}: {factor} of {raw}", kind.name, graph.name());
                     let log_rate = rate(&*method, &topology, factor * raw).unwrap().ln();
                     assert_eq!(log_rate < 0.0, converges, "{place}");
                     // two spans over which errors change by e^8 each, after one for what dies out sooner
-                    let span = (8.0 / log_rate.abs()).ceil().min(60_000.0) as u64;
-                    let (far, status) = movements(&*method, &topology, factor * raw, 3 * span);
+                    let whole = (8.0 / log_rate.abs()).ceil();
+                    let span = whole.min(60_000.0) as u64;
+                    let lag = (span / 8).max(1) as usize;
+                    let (far, status) = movements(&*method, &topology, factor * raw, 3 * span, lag);
                     if status != Status::Completed {
                         assert!(
                             !converges && matches!(status, Status::Diverged { .. }),
@@ -132,13 +178,19 @@ fn the_simulator_converges_below_each_limit_and_diverges_above() {
                     let measured = 0.5 * (third / second).ln() / span as f64;
                     assert_eq!(third < second, converges, "{place}: {second:e} then {third:e}");
                     let settled = third < 1e-27; // rounding
-                    assert!(settled || close(measured, log_rate, 0.05), "{place}: {measured} {log_rate}");
+                    let cut_short = whole > span as f64; // what dies out sooner is still there
+                    // and so it may be where it was much larger, and dies out but a little sooner
+                    let nearly = measured < log_rate && converges && close(measured, log_rate, 0.2);
+                    assert!(
+                        settled || cut_short || nearly || close(measured, log_rate, 0.05),
+                        "{place}: {measured} {log_rate}"
+                    );
                 }
                 tried += 1;
             }
         }
     }
-    assert!(tried >= 6 * 11, "{tried}");
+    assert!(tried >= 6 * 20, "{tried}");
 }
 
 /// Long runs of 64 independent coordinates: their means must be the floor, within four standard errors.
@@ -147,7 +199,7 @@ fn the_floor_is_what_long_runs_show() {
     const DIM: usize = 64;
     let digraphs = [families::flower(8, 3).unwrap(), families::exponential(8).unwrap()];
     let smtpp = |λ| kind("smtpp").unwrap().method([("momentum", λ)]).unwrap();
-    let methods: [Box<dyn Method>; 4] = [smtpp(0.1), smtpp(0.5), Box::new(PushPull), Box::new(Sgp)];
+    let methods: [Box<dyn Method>; 4] = [smtpp(0.1), smtpp(0.5), Box::new(PUSH_PULL), Box::new(SGP)];
     for (digraph, method) in digraphs.iter().flat_map(|d| methods.iter().map(move |m| (d, m))) {
         let graphs: &[Subgraph] = match method.network() {
             Network::PushPull => &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
@@ -231,15 +283,15 @@ fn time_varying_topologies_have_limits_too() {
         1,
     );
     let topology = Topology::of(&digraphs.unwrap(), Subgraph::Full, Weights::Uniform, 0).unwrap();
-    let raw = limit(&PushPull, &topology).unwrap().raw;
+    let raw = limit(&PUSH_PULL, &topology).unwrap().raw;
     for (factor, converges) in [(0.97, true), (1.03, false)] {
-        let (moved, _) = movements(&PushPull, &topology, factor * raw, 3000);
+        let (moved, _) = movements(&PUSH_PULL, &topology, factor * raw, 3000, 1);
         let (first, last) = (moved[1], moved[moved.len() - 1]);
         let expected = if converges { last < 1e-20 * first } else { last > 1e20 * first };
         assert!(expected, "{factor} of {raw}: {first} became {last}");
     }
     assert!(
-        floor(&PushPull, &topology, 0.5 * raw).unwrap_err().to_string().contains("changes with the round")
+        floor(&PUSH_PULL, &topology, 0.5 * raw).unwrap_err().to_string().contains("changes with the round")
     );
 }
 
@@ -248,7 +300,7 @@ fn time_varying_topologies_have_limits_too() {
 struct Clipped;
 
 impl Method for Clipped {
-    fn layout(&self) -> Layout {
+    fn layout(&self, _problem: &dyn Problem) -> Layout {
         Layout { state: Width::vectors(1), pull: Width::vectors(1), push: Width::NONE }
     }
     fn network(&self) -> Network {
@@ -275,27 +327,27 @@ fn what_theory_cannot_say_it_says_so() {
     let flower = topology(&families::flower(7, 2).unwrap(), Subgraph::Full);
     let message = |error: oneway::Error| error.to_string();
     assert!(message(limit(&Clipped, &flower).unwrap_err()).contains("not a linear map"));
-    assert!(message(floor(&PushPull, &flower, 50.0).unwrap_err()).contains("not stable"));
+    assert!(message(floor(&PUSH_PULL, &flower, 50.0).unwrap_err()).contains("not stable"));
     for step in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
-        assert!(rate(&PushPull, &flower, step).is_err(), "{step}");
+        assert!(rate(&PUSH_PULL, &flower, step).is_err(), "{step}");
     }
     // weights under which values go round for ever
     let cycle = |stochastic| {
         Mixing::new(4, stochastic, (0..4).map(|i| Link { from: i, to: (i + 1) % 4, weight: 1.0 })).unwrap()
     };
     let periodic = Topology::fixed(cycle(Stochastic::Rows), cycle(Stochastic::Columns)).unwrap();
-    assert!(message(limit(&PushPull, &periodic).unwrap_err()).contains("periodic"));
-    assert!(message(RoundMap::new(&Sgp, &periodic).unwrap_err()).contains("periodic"));
+    assert!(message(limit(&PUSH_PULL, &periodic).unwrap_err()).contains("periodic"));
+    assert!(message(RoundMap::new(&SGP, &periodic).unwrap_err()).contains("periodic"));
     let larger = topology(&families::ring(2001).unwrap(), Subgraph::Trees);
-    assert!(message(limit(&PushPull, &larger).unwrap_err()).contains("6003 numbers is too large"));
+    assert!(message(limit(&PUSH_PULL, &larger).unwrap_err()).contains("6003 numbers is too large"));
     let large = topology(&families::exponential(500).unwrap(), Subgraph::Full);
-    assert!(message(floor(&PushPull, &large, 0.1).unwrap_err()).contains("too large"));
+    assert!(message(floor(&PUSH_PULL, &large, 0.1).unwrap_err()).contains("too large"));
 }
 
 #[test]
 fn one_agent_is_gradient_descent() {
     let alone = Topology::complete(1).unwrap();
-    for kind in KINDS.iter().filter(|kind| kind.parameters.is_empty()) {
+    for kind in linear().filter(|kind| kind.parameters.is_empty()) {
         let method = kind.method([]).unwrap();
         let found = limit(&*method, &alone).unwrap().effective;
         assert!(close(found, 2.0, 1e-5), "{}: {found}", kind.name);
@@ -324,7 +376,7 @@ fn a_window_of_unstable_steps_is_not_stepped_over() {
 #[test]
 fn maps_that_vanish_are_no_trouble() {
     for digraph in [families::ring(43).unwrap(), families::exponential(100).unwrap()] {
-        let found = limit(&Sgp, &topology(&digraph, Subgraph::Full)).unwrap().raw;
+        let found = limit(&SGP, &topology(&digraph, Subgraph::Full)).unwrap().raw;
         assert!(close(found, 2.0, 1e-3), "{found}");
     }
 }
@@ -334,6 +386,6 @@ fn maps_that_vanish_are_no_trouble() {
 fn an_average_that_hardly_moves_is_named_as_the_reason() {
     let links = (0..25).flat_map(|i| (0..25.min(i + 2)).map(move |j| (i, j)));
     let topology = topology(&Digraph::from_edges(25, links).unwrap(), Subgraph::Full);
-    let error = limit(&PushPull, &topology).unwrap_err().to_string();
+    let error = limit(&PUSH_PULL, &topology).unwrap_err().to_string();
     assert!(error.contains("c_π") && error.contains("hardly moves"), "{error}");
 }

@@ -81,8 +81,19 @@ impl Candidates<'_> {
 
 impl<'a> Candidate<'a> {
     fn of(entry: &'a Entry) -> Result<Self, String> {
-        let momentum = match entry.kind.name {
-            "smtpp" => entry.parameters.real("momentum").map_err(|error| error.to_string())?,
+        if entry.timing.is_asynchronous() {
+            return Err("runs asynchronously: the theory is that of rounds".to_owned());
+        }
+        if !entry.faults.are_none() {
+            return Err("runs on links that fail: the theory is that of links that do not".to_owned());
+        }
+        let momentum = match entry.recipe.kind.name {
+            "smtpp" if !entry.recipe.is_plain() => {
+                return Err(
+                    "is SMTPP with something put around it: the theory is that of SMTPP alone".to_owned()
+                );
+            }
+            "smtpp" => entry.recipe.parameters.real("momentum").map_err(|error| error.to_string())?,
             other => return Err(format!("is {other}: the theory is SMTPP's")),
         };
         let step = entry

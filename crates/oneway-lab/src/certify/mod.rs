@@ -12,7 +12,6 @@ pub(crate) mod show;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use oneway::method::Network;
 use oneway::theory::certificate::{Certificate, Certifier, Setting, Start};
 use oneway::theory::stability;
 use rayon::prelude::*;
@@ -326,8 +325,9 @@ fn best(
 
 /// λ of an entry that runs SMTPP.
 fn momentum(entry: &Entry) -> Option<f64> {
-    let smtpp = entry.kind.name == "smtpp" && entry.method.network() == Network::PushPull;
-    smtpp.then(|| entry.parameters.real("momentum").ok()).flatten()
+    let recipe = &entry.recipe;
+    let smtpp = recipe.kind.name == "smtpp" && recipe.is_plain();
+    smtpp.then(|| recipe.parameters.real("momentum").ok()).flatten()
 }
 
 #[cfg(test)]

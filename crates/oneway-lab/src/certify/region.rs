@@ -269,7 +269,8 @@ mod tests {
             momentum_error: None,
             conservation_error: None,
             test_accuracy: None,
-            floats_sent: None,
+            bytes_sent: None,
+            time: None,
         };
         let end = End {
             status,

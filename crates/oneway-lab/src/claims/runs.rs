@@ -47,7 +47,7 @@ pub(crate) const GRADIENT: Quantity = Quantity { name: "‖∇F‖²", of: |m| S
 pub(crate) const CONSERVATION: Quantity =
     Quantity { name: "‖v̄ − m̄‖", of: |m| m.conservation_error };
 pub(crate) const ITERATION: Quantity = Quantity { name: "iteration", of: |m| Some(m.iteration as f64) };
-pub(crate) const FLOATS: Quantity = Quantity { name: "floats sent", of: |m| Some(m.floats_sent? as f64) };
+pub(crate) const BYTES: Quantity = Quantity { name: "bytes sent", of: |m| Some(m.bytes_sent? as f64) };
 
 /// All curves of an experiment on one topology.
 #[derive(Debug, Clone, Copy)]

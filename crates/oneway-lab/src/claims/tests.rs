@@ -20,7 +20,7 @@ struct Made {
     decay: f64,
     /// How much ‖∇F‖² goes up and down.
     swing: f64,
-    floats: u64,
+    bytes: u64,
     conservation: f64,
     /// How much repetitions differ, in ln.
     noise: f64,
@@ -31,14 +31,14 @@ const GOOD: Made = Made {
     floor: 0.390,
     decay: 40.0,
     swing: 0.01,
-    floats: 10,
+    bytes: 10,
     conservation: 1e-16,
     noise: 1e-5,
 };
 
 /// A world in which the paper is right in everything.
 fn right() -> Vec<Made> {
-    let poor = Made { floor: 0.393, decay: 60.0, swing: 0.5, floats: 100, ..GOOD };
+    let poor = Made { floor: 0.393, decay: 60.0, swing: 0.5, bytes: 100, ..GOOD };
     vec![
         GOOD,
         Made { method: SMTPP_TREES, ..GOOD },
@@ -51,7 +51,7 @@ fn right() -> Vec<Made> {
 
 /// A world in which it is wrong in everything.
 fn wrong() -> Vec<Made> {
-    let poor = Made { floor: 0.396, decay: 80.0, swing: 0.9, floats: 1000, conservation: 1e-3, ..GOOD };
+    let poor = Made { floor: 0.396, decay: 80.0, swing: 0.9, bytes: 1000, conservation: 1e-3, ..GOOD };
     vec![
         poor,
         Made { method: SMTPP_TREES, ..poor },
@@ -85,7 +85,8 @@ fn curves(world: &[Made]) -> Vec<Curve> {
                 momentum_error: None,
                 conservation_error: Some(made.conservation),
                 test_accuracy: None,
-                floats_sent: Some(made.floats * k),
+                bytes_sent: Some(made.bytes * k),
+                time: None,
             }
         };
         let points = (0..=900).step_by(10).map(point).collect();
@@ -218,7 +219,7 @@ fn conditions_are_named() {
 
 #[test]
 fn links_are_counted_on_the_sparse_graph() {
-    let dear = change(right(), SMTPP_TREES, |m| m.floats = 1000);
+    let dear = change(right(), SMTPP_TREES, |m| m.bytes = 1000);
     assert_eq!(verdict("fewer-links", &dear, &right(), &right_studies()), "does not hold");
     assert_eq!(verdict("fewer-links", &right(), &dear, &right_studies()), "holds");
 }

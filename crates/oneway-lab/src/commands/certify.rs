@@ -16,7 +16,7 @@ use crate::runner::Runner;
 
 /// Runs the command.
 pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
-    let plan = Plan::new(&Experiment::read(&args.file, &args.overrides)?)
+    let plan = Plan::for_theory(&Experiment::read(&args.file, &args.overrides)?)
         .with_context(|| args.file.display().to_string())?;
     let runner = Runner::new(args.threads)?;
     let problems = runner.install(|| Problems::of(&plan)).with_context(|| args.file.display().to_string())?;

@@ -22,6 +22,7 @@ use crate::results::folder::OutputFolder;
 /// Runs the command.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
     methods::kind("smtpp")?.method([("momentum", args.momentum)])?; // refused before anything is computed
+    let methods = crate::inspect::chosen(&args.methods)?;
     let requests = request::requests(args)?;
     let networks = requests.into_iter().map(Network::build).collect::<Result<Vec<_>>>()?;
     let folder = args.out.as_deref().map(OutputFolder::prepare).transpose()?;
@@ -30,7 +31,7 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
     for (at, network) in networks.iter().enumerate() {
         let spinner =
             Spinner::new(format!("{}: how it averages, and which steps it bears", network.spec.name));
-        let mut facts = network.inspect(args.momentum)?;
+        let mut facts = network.inspect(&methods, args.momentum)?;
         drop(spinner);
         if folder.is_some() {
             pictures.extend(drawing::pictures(network, &mut facts)?.into_iter().map(|picture| (at, picture)));

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 
 use super::report;
 use crate::args::RunArgs;
+use crate::arrivals;
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
 use crate::experiment::problem::Problems;
@@ -29,6 +30,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let store = CellStore::of(folder.path());
     let ran = runner.run(&cells, &store, args.fresh)?;
     let mut written = save(&folder, &plan, cells.len(), &ran)?;
+    if args.log_arrivals {
+        match arrivals::write(&folder, &ran)? {
+            Some(logs) => written.push(logs),
+            None => eprintln!("oneway: no method is asynchronous, so there are no arrivals to log"),
+        }
+    }
     if !args.no_report {
         written.push(runner.install(|| report::write(folder.path(), false, &mut problems))?);
     }

@@ -44,6 +44,22 @@ impl Fields {
         }
     }
 
+    /// Takes a list of one or more strings.
+    pub(crate) fn strings(&mut self, key: &str) -> Result<Option<Vec<String>>> {
+        const EXPECTED: &str = "a list of one or more strings";
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Array(items)) if !items.is_empty() => {
+                let strings = items.into_iter().map(|item| match item {
+                    Value::String(text) => Ok(text),
+                    other => self.wrong(key, &other, EXPECTED),
+                });
+                strings.collect::<Result<_>>().map(Some)
+            }
+            Some(other) => self.wrong(key, &other, EXPECTED),
+        }
+    }
+
     /// Takes a number, whole or not.
     pub(crate) fn real(&mut self, key: &str) -> Result<Option<f64>> {
         match self.value(key) {

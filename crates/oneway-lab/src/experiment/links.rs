@@ -1,14 +1,16 @@
 //! A topology's links, before a method chooses which of them to use.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use oneway::graph::Digraph;
+use oneway::graph::families;
 use oneway::graph::file::{self, EdgeList};
 use oneway::mixing::Stochastic;
-use oneway::topology::{Subgraph, Topology, Weights};
+use oneway::topology::{Pair, Subgraph, Topology, Weights};
 
+use super::faults::Redraw;
 use super::spec::{LinksSpec, TopologySpec};
 
 /// A topology's links, before a method chooses which of them to use.
@@ -31,20 +33,52 @@ impl Links {
                 let agents = agents.context("`agents` is missing: how many there are")?;
                 Links::Digraphs((family.build)(agents, parameters, spec.seed)?)
             }
-            LinksSpec::File(path) => {
-                let list = file::read(path, agents)?;
-                match list.weights {
-                    Some(_) => Self::explicit((path, &list), (path, &list))?,
-                    None => Links::Digraphs(vec![list.digraph()?]),
-                }
-            }
+            LinksSpec::Files(paths) => Self::of_files(paths, agents)?,
             LinksSpec::Matrices { pull, push } => {
                 let [r, c] = [pull, push].map(|path| file::read(path, agents));
-                Self::explicit((pull, &r?), (push, &c?))?
+                Self::explicit(vec![matrices((pull, &r?), (push, &c?))?])?
             }
         };
         check_root(spec.root, links.agents())?;
-        Ok(links)
+        match spec.redraw {
+            Some(redraw) => links.redrawn(redraw, spec.seed),
+            None => Ok(links),
+        }
+    }
+
+    /// One edge list for each round of the period, all with weights or all without.
+    fn of_files(paths: &[PathBuf], mut agents: Option<usize>) -> Result<Self> {
+        let mut lists = vec![];
+        for path in paths {
+            let list = file::read(path, agents)?;
+            agents = agents.or(Some(list.agents)); // the first file says how many, if nobody does
+            lists.push((path.as_path(), list));
+        }
+        let weighted = lists.iter().filter(|(_, list)| list.weights.is_some()).count();
+        if weighted == 0 {
+            let digraphs = lists.iter().map(|(_, list)| list.digraph());
+            return Ok(Links::Digraphs(digraphs.collect::<Result<_, _>>()?));
+        }
+        if let Some((path, _)) = lists.iter().find(|(_, list)| list.weights.is_none()) {
+            bail!("{}: its links have no weights, those of other files do", path.display());
+        }
+        let pairs = lists.iter().map(|(path, list)| matrices((path, list), (path, list)));
+        Self::explicit(pairs.collect::<Result<_>>()?)
+    }
+
+    /// The same links, each there in a round with some probability.
+    fn redrawn(self, Redraw { probability, period }: Redraw, seed: u64) -> Result<Self> {
+        match &self {
+            Links::Digraphs(digraphs) if digraphs.len() == 1 => {
+                Ok(Links::Digraphs(families::random_links(&digraphs[0], probability, period, seed)?))
+            }
+            Links::Digraphs(_) => bail!("`redraw`: it changes with the round already; leave `redraw` out"),
+            Links::Explicit(_) => {
+                bail!(
+                    "`redraw`: its weights are given link by link and would not sum to 1; leave `redraw` out"
+                )
+            }
+        }
     }
 
     /// Number of agents.
@@ -60,14 +94,8 @@ impl Links {
         matches!(self, Links::Digraphs(digraphs) if digraphs.len() == 1)
     }
 
-    /// R and C as two edge lists have them; which file is which helps whoever mixed them up.
-    fn explicit(pull: (&Path, &EdgeList), push: (&Path, &EdgeList)) -> Result<Self> {
-        let matrix = |(path, list): (&Path, &EdgeList), stochastic, name| {
-            list.to_mixing(stochastic).with_context(|| format!("{} as {name}", path.display()))
-        };
-        let pull = matrix(pull, Stochastic::Rows, "R (pull)")?;
-        let push = matrix(push, Stochastic::Columns, "C (push)")?;
-        Ok(Links::Explicit(Arc::new(Topology::fixed(pull, push)?)))
+    fn explicit(period: Vec<Pair>) -> Result<Self> {
+        Ok(Links::Explicit(Arc::new(Topology::cyclic(period)?)))
     }
 
     /// The topology that a method gets which uses `graph` of these links.
@@ -82,6 +110,16 @@ impl Links {
             Links::Explicit(topology) => Ok(Arc::clone(topology)),
         }
     }
+}
+
+/// R and C as two edge lists have them; which file is which helps whoever mixed them up.
+fn matrices(pull: (&Path, &EdgeList), push: (&Path, &EdgeList)) -> Result<Pair> {
+    let matrix = |(path, list): (&Path, &EdgeList), stochastic, name| {
+        list.to_mixing(stochastic).with_context(|| format!("{} as {name}", path.display()))
+    };
+    let pull = matrix(pull, Stochastic::Rows, "R (pull)")?;
+    let push = matrix(push, Stochastic::Columns, "C (push)")?;
+    Ok(Pair { pull, push })
 }
 
 fn check_root(root: usize, agents: usize) -> Result<()> {

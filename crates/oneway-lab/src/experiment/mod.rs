@@ -1,5 +1,8 @@
 //! Experiments: a file says what ([`spec`]; several at once with a [`sweep`]), which resolves to what is run ([`plan`]).
 
+pub(crate) mod clock;
+pub(crate) mod combination;
+pub(crate) mod faults;
 pub(crate) mod fields;
 pub(crate) mod links;
 pub(crate) mod plan;

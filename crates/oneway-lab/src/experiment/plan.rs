@@ -5,16 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use oneway::engine::{Engine, Setup};
 use oneway::method::{Method, Network};
-use oneway::methods::Kind;
+use oneway::methods::combine::Recipe;
 use oneway::mixing::Mixing;
-use oneway::parameters::Parameters;
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
-use oneway::simulator::Setup;
 use oneway::topology::Topology;
+use oneway::unreliable::{self, Faults, Unreliable};
 
 use super::Experiment;
+use super::clock::Timing;
 use super::links::Links;
 use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, ShapeSpec, Spec, StepSpec, TopologySpec};
@@ -39,13 +40,16 @@ pub(crate) struct Entry {
     pub(crate) run: RunSpec,
     pub(crate) problem: Arc<BuiltProblem>,
     pub(crate) topology: Arc<Topology>,
-    /// What the method is called in the registry, and its parameters, defaults filled in.
-    pub(crate) kind: &'static Kind,
-    pub(crate) parameters: Parameters,
+    /// How the network fails; never for centralised methods.
+    pub(crate) faults: Faults,
+    /// What the method is called in the registry, its parameters, defaults filled in, and what is put around it.
+    pub(crate) recipe: Recipe,
     pub(crate) method: Arc<dyn Method>,
     pub(crate) schedule: Schedule,
     /// c_π that an effective step was divided by.
     pub(crate) divided_by: f64,
+    /// Whether rounds take time, and whether anyone waits.
+    pub(crate) timing: Timing,
 }
 
 /// One run.
@@ -76,6 +80,22 @@ impl Plan {
         })
     }
 
+    /// The same; refuses what theory does not speak of: agents that do not wait, and networks that fail.
+    pub(crate) fn for_theory(experiment: &Experiment) -> Result<Self> {
+        let plan = Self::new(experiment)?;
+        for Entry { method_name, topology_name, timing, faults, .. } in &plan.entries {
+            if timing.is_asynchronous() {
+                bail!("method \"{method_name}\" is asynchronous, and theory is true of rounds");
+            }
+            if !faults.are_none() {
+                bail!(
+                    "the links of topology \"{topology_name}\" fail, and theory is true of links that do not"
+                );
+            }
+        }
+        Ok(plan)
+    }
+
     /// All cells, in the order of the output: topologies, then methods, then repetitions, as in the file.
     pub(crate) fn cells(&self) -> Vec<Cell<'_>> {
         self.entries.iter().flat_map(Entry::cells).collect()
@@ -88,7 +108,7 @@ fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
     let methods = spec
         .methods
         .iter()
-        .map(|method| Built::new(method, run).with_context(|| format!("method \"{}\"", method.name)));
+        .map(|method| Built::new(method, spec).with_context(|| format!("method \"{}\"", method.name)));
     let methods = methods.collect::<Result<Vec<_>>>()?;
     let mut entries = vec![];
     for topology in &spec.topologies {
@@ -121,12 +141,31 @@ impl Entry {
                 possible.join(", ")
             );
         }
-        let Built { method, parameters, schedule } = built;
+        let Built { method, recipe, schedule, timing } = built;
         let topology = match method.network() {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
-            Network::PushPull | Network::PushSum => links.topology(topology_spec, graph)?,
+            _ => links.topology(topology_spec, graph)?,
         };
-        topology.check(method.network())?;
+        let setup = |schedule: Schedule| Setup {
+            method: &**method,
+            problem: &*problem.problem,
+            topology: &topology,
+            schedule,
+            seed: run.seed,
+        };
+        setup(*schedule).check()?; // what cannot run is refused now, not after hours of other cells
+        let faults = match method.network() {
+            Network::Central => Faults::default(),
+            _ => topology_spec.faults.clone(),
+        };
+        if !faults.are_none() {
+            if !matches!(timing, Timing::Rounds) {
+                bail!(
+                    "give the faults of its links either in the topology, for rounds, or in [clock], for virtual time"
+                );
+            }
+            unreliable::check(&**method, &topology, &faults)?;
+        }
         // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
         if method.network() == Network::PushPull || method.roles().tracker.is_some() {
             topology.stationary(0)?;
@@ -136,6 +175,7 @@ impl Entry {
             Scaling::Raw => 1.0,
         };
         let schedule = schedule.divided_by(divided_by)?;
+        timing.check(&setup(schedule))?;
         Ok(Self {
             topology_name: topology_spec.name.clone(),
             method_name: spec.name.clone(),
@@ -143,23 +183,34 @@ impl Entry {
             run,
             problem: Arc::clone(problem),
             topology,
-            kind: spec.kind,
-            parameters: parameters.clone(),
+            faults,
+            recipe: recipe.clone(),
             method: Arc::clone(method),
             schedule,
             divided_by,
+            timing: *timing,
         })
+    }
+
+    /// What runs a cell of it.
+    pub(crate) fn engine<'a>(&self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
+        match self.faults.are_none() {
+            true => self.timing.engine(setup),
+            false => Ok(Box::new(Unreliable::new(setup, self.faults.clone())?)),
+        }
     }
 
     /// Its repetitions.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let [pull, push] = self.mixing_sha256();
         let what = format!(
-            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{} rounds, every {}",
+            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}",
             env!("ONEWAY_CODE"),
             self.problem.sha256,
+            self.faults,
             self.method,
             self.schedule,
+            self.timing,
             self.run.iterations,
             self.run.record_every,
         );
@@ -210,20 +261,22 @@ impl fmt::Display for Cell<'_> {
 /// A method of the file, built: the same for all topologies.
 struct Built {
     method: Arc<dyn Method>,
-    parameters: Parameters,
+    recipe: Recipe,
     schedule: Schedule,
+    timing: Timing,
 }
 
 impl Built {
-    fn new(spec: &MethodSpec, run: RunSpec) -> Result<Self> {
+    fn new(spec: &MethodSpec, experiment: &Spec) -> Result<Self> {
+        let run = experiment.run;
         let mut given = spec.parameters.clone();
         if spec.corollary_momentum {
             let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
             given.push(("momentum".to_owned(), λ));
         }
-        let parameters = Parameters::new(spec.kind.name, spec.kind.parameters, given)?;
-        let method = (spec.kind.build)(&parameters)?.into();
-        Ok(Self { method, parameters, schedule: build_schedule(spec.step, run)? })
+        let recipe = spec.combination.around(Recipe::new(spec.kind, given)?);
+        let timing = Timing::new(experiment.clock, spec.asynchronous)?;
+        Ok(Self { method: recipe.build()?.into(), recipe, schedule: build_schedule(spec.step, run)?, timing })
     }
 }
 

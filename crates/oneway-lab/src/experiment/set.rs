@@ -53,10 +53,16 @@ pub(crate) fn assign(table: &mut Table, keys: &[&str], value: Value) -> Result<(
         return Ok(());
     }
     let entry = table.entry(key).or_insert_with(|| Value::Table(Table::new()));
-    if key == "step" && real(entry).is_some() {
-        // a step given as a number is short for { size = number }
-        let size = std::mem::replace(entry, Value::Table(Table::new()));
-        entry.as_table_mut().map(|step| step.insert("size".to_owned(), size));
+    // what is given as a number or a word is short for a table: step = 0.1 for step = { size = 0.1 }
+    let short = match key {
+        "step" if real(entry).is_some() => Some("size"),
+        "estimator" if entry.is_str() => Some("kind"),
+        "compress" if entry.is_str() => Some("codec"),
+        _ => None,
+    };
+    if let Some(only) = short {
+        let value = std::mem::replace(entry, Value::Table(Table::new()));
+        entry.as_table_mut().map(|table| table.insert(only.to_owned(), value));
     }
     match entry.as_table_mut() {
         Some(inner) => assign(inner, rest, value),

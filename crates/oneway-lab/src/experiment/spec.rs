@@ -3,13 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use oneway::asynchronous::Clock;
 use oneway::graph::MAX_AGENTS;
 use oneway::graph::families::{self, Family};
 use oneway::methods::{self, Kind};
 use oneway::parameters::Parameters;
 use oneway::topology::{Subgraph, Weights};
+use oneway::unreliable::Faults;
 use toml::{Table, Value};
 
+use super::clock::{self, Timing};
+use super::combination::Combination;
+use super::faults::{self, Redraw};
 use super::fields::{Fields, real};
 use super::problem::ProblemSpec;
 
@@ -20,6 +25,8 @@ pub(crate) struct Spec {
     pub(crate) run: RunSpec,
     pub(crate) topologies: Vec<TopologySpec>,
     pub(crate) methods: Vec<MethodSpec>,
+    /// `[clock]`, if there is one.
+    pub(crate) clock: Option<Clock>,
 }
 
 /// `[run]`.
@@ -40,6 +47,8 @@ pub(crate) struct TopologySpec {
     pub(crate) weights: Weights,
     pub(crate) root: usize,
     pub(crate) seed: u64,
+    pub(crate) redraw: Option<Redraw>,
+    pub(crate) faults: Faults,
 }
 
 /// Where a topology's links come from.
@@ -47,8 +56,8 @@ pub(crate) struct TopologySpec {
 pub(crate) enum LinksSpec {
     /// A family with its parameters.
     Family { family: &'static Family, parameters: Parameters },
-    /// One edge list for both graphs.
-    File(PathBuf),
+    /// Edge lists, one for each round of the period, each for both graphs.
+    Files(Vec<PathBuf>),
     /// Two edge lists with explicit weights: R and C.
     Matrices { pull: PathBuf, push: PathBuf },
 }
@@ -60,9 +69,13 @@ pub(crate) struct MethodSpec {
     pub(crate) kind: &'static Kind,
     pub(crate) graph: Option<Subgraph>,
     pub(crate) step: StepSpec,
+    /// Whether nobody waits for anyone.
+    pub(crate) asynchronous: bool,
     /// λ = (n/T)^¼ by the corollary, in place of a number.
     pub(crate) corollary_momentum: bool,
     pub(crate) parameters: Vec<(String, f64)>,
+    /// What is put around it.
+    pub(crate) combination: Combination,
 }
 
 /// `step` of a method.
@@ -102,8 +115,9 @@ impl Spec {
         let problem = ProblemSpec::read(problem?, folder, run)?;
         let topologies = top.tables("topology")?.into_iter();
         let topologies =
-            topologies.map(|t| TopologySpec::read(t, folder, run.seed)).collect::<Result<Vec<_>>>()?;
+            topologies.map(|t| TopologySpec::read(t, folder, run)).collect::<Result<Vec<_>>>()?;
         let methods = top.tables("method")?.into_iter().map(MethodSpec::read).collect::<Result<Vec<_>>>()?;
+        let clock = clock::read(&mut top)?;
         top.finish()?;
 
         for (what, names) in [
@@ -117,7 +131,7 @@ impl Spec {
                 bail!("{what} {}: the name \"{name}\" is taken already; give each its own `name`", i + 1);
             }
         }
-        Ok(Self { problem, run, topologies, methods })
+        Ok(Self { problem, run, topologies, methods, clock })
     }
 }
 
@@ -149,10 +163,10 @@ impl RunSpec {
 }
 
 impl TopologySpec {
-    fn read(mut fields: Fields, folder: &Path, run_seed: u64) -> Result<Self> {
+    fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
         let kind = fields.string("kind")?;
         let name = name_of(&mut fields, "topology", kind.as_deref())?;
-        Self::named(name, kind, fields, folder, run_seed)
+        Self::named(name, kind, fields, folder, (Some(run.agents), run.seed))
     }
 
     /// The rest of it, once its name and its kind have been read.
@@ -161,10 +175,14 @@ impl TopologySpec {
         kind: Option<String>,
         mut fields: Fields,
         folder: &Path,
-        run_seed: u64,
+        (agents, run_seed): (Option<usize>, u64),
     ) -> Result<Self> {
         let [file, pull, push] = ["file", "pull", "push"].map(|key| fields.string(key));
-        let links = match (kind, file?, pull?, push?) {
+        let files = match (file?, fields.strings("files")?) {
+            (Some(_), Some(_)) => bail!("{}: give `file` or `files`, not both", fields.path()),
+            (file, files) => file.map(|file| vec![file]).or(files),
+        };
+        let links = match (kind, files, pull?, push?) {
             (Some(kind), None, None, None) => {
                 let family = families::family(&kind).with_context(|| fields.path().to_owned())?;
                 let given = fields.parameters(family.parameters)?;
@@ -172,11 +190,15 @@ impl TopologySpec {
                     .with_context(|| fields.path().to_owned())?;
                 LinksSpec::Family { family, parameters }
             }
-            (None, Some(file), None, None) => LinksSpec::File(folder.join(file)),
+            (None, Some(files), None, None) => {
+                LinksSpec::Files(files.iter().map(|file| folder.join(file)).collect())
+            }
             (None, None, Some(pull), Some(push)) => {
                 LinksSpec::Matrices { pull: folder.join(pull), push: folder.join(push) }
             }
-            _ => bail!("{}: give one of `kind`, `file`, or `pull` and `push` together", fields.path()),
+            _ => {
+                bail!("{}: give one of `kind`, `file`, `files`, or `pull` and `push` together", fields.path())
+            }
         };
         let weights = [("uniform", Weights::Uniform), ("metropolis", Weights::Metropolis)];
         let spec = Self {
@@ -185,6 +207,8 @@ impl TopologySpec {
             weights: fields.choice("weights", &weights)?.unwrap_or(Weights::Uniform),
             root: fields.count("root")?.unwrap_or(0) as usize,
             seed: fields.count("seed")?.unwrap_or(run_seed),
+            redraw: Redraw::read(&mut fields)?,
+            faults: faults::read(&mut fields, agents)?,
         };
         fields.finish()?;
         Ok(spec)
@@ -199,11 +223,13 @@ impl MethodSpec {
             methods::kind(&fields.required("kind", kind)?).with_context(|| fields.path().to_owned())?;
         let graph = fields.choice("graph", &Subgraph::NAMED)?;
         let step = StepSpec::read(&mut fields)?;
+        let asynchronous = Timing::read(&mut fields)?;
         let has_momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum");
         let corollary_momentum = has_momentum && fields.word_for_number("momentum", "corollary")?;
         let parameters = fields.parameters(kind.parameters)?;
+        let combination = Combination::read(&mut fields, kind)?;
         fields.finish()?;
-        Ok(Self { name, kind, graph, step, corollary_momentum, parameters })
+        Ok(Self { name, kind, graph, step, asynchronous, corollary_momentum, parameters, combination })
     }
 }
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A swept method becomes several methods, named by their values: `SMTPP [step.size=0.1]`; so does a topology. Where the
-//! run or the problem is swept, all topologies are, and carry the values in their names.
+//! run, the problem or the clock is swept, all topologies are, and carry the values in their names.
 
 use anyhow::{Result, bail};
 use toml::{Table, Value};
@@ -40,12 +40,14 @@ pub(crate) fn expand(mut settings: Table) -> Result<Vec<Table>> {
                     replicate(&mut settings, &section, &name, &axes)?;
                 }
             }
-            ("run" | "problem", swept) => {
+            ("run" | "problem" | "clock", swept) => {
                 let mut axes = axes(&format!("sweep.{section}"), swept)?;
                 axes.iter_mut().for_each(|axis| axis.keys.insert(0, section.clone()));
                 whole.extend(axes);
             }
-            _ => bail!("sweep.{section}: what can be swept is run, problem, topology.NAME and method.NAME"),
+            _ => bail!(
+                "sweep.{section}: what can be swept is run, problem, clock, topology.NAME and method.NAME"
+            ),
         }
     }
     if whole.is_empty() {

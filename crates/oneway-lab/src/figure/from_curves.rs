@@ -116,22 +116,38 @@ impl Quantity {
 pub(crate) enum Against {
     /// Rounds done.
     Iterations,
-    /// Numbers sent over all links.
-    FloatsSent,
+    /// Bytes sent over all links.
+    BytesSent,
+    /// Virtual time, where there is a clock.
+    Time,
 }
 
 impl Against {
     fn label(self) -> &'static str {
         match self {
             Against::Iterations => "iteration",
-            Against::FloatsSent => "floats sent over all links",
+            Against::BytesSent => "bytes sent over all links",
+            Against::Time => "virtual time, in steps of a nominal agent",
+        }
+    }
+
+    /// As it is; bytes by their logarithm where some methods send many times what others do, so that no line is squeezed.
+    fn scale(self, series: &[Series]) -> Scale {
+        const MANY_TIMES: f64 = 5.0;
+        let ends = series.iter().filter_map(|series| series.x.last());
+        let (least, most) =
+            ends.fold((f64::INFINITY, 0.0_f64), |(least, most), &end| (least.min(end), most.max(end)));
+        match self {
+            Against::BytesSent if least > 0.0 && most > MANY_TIMES * least => Scale::Log,
+            _ => Scale::Linear,
         }
     }
 
     fn of(self, point: &Measurement) -> Option<f64> {
         match self {
             Against::Iterations => Some(point.iteration as f64),
-            Against::FloatsSent => point.floats_sent.map(|floats| floats as f64),
+            Against::BytesSent => point.bytes_sent.map(|bytes| bytes as f64),
+            Against::Time => point.time,
         }
     }
 }
@@ -154,10 +170,13 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
         let repetitions = here.iter().copied().filter(|curve| curve.method == method);
         mean(method, palette.style(method), repetitions, quantity, against)
     });
-    let series: Vec<Series> = series.filter(|series| !series.x.is_empty()).collect();
+    let mut series: Vec<Series> = series.filter(|series| !series.x.is_empty()).collect();
+    if against == Against::Time {
+        cut_to_common_time(&mut series, &here);
+    }
     Chart {
         title: format!("{} on {topology}", quantity.title()),
-        x: Axis { label: against.label().to_owned(), scale: Scale::Linear, limit: None },
+        x: Axis { label: against.label().to_owned(), scale: against.scale(&series), limit: None },
         y: Axis {
             label: quantity.label().to_owned(),
             scale: quantity.scale(&series),
@@ -165,6 +184,21 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
         },
         series,
         markers: vec![],
+    }
+}
+
+/// Cuts all lines where the first ends that went to the end: rounds in which everyone waits take longer, and would push
+/// those that do not wait to the edge. Lines that ended early, because they diverged, do not count.
+fn cut_to_common_time(series: &mut [Series], curves: &[&Curve]) {
+    let last = |curve: &Curve| curve.points.last().map(|point| (point.iteration, point.time));
+    let rounds = curves.iter().filter_map(|curve| last(curve)).map(|(k, _)| k).max();
+    let whole = curves.iter().filter_map(|curve| last(curve)).filter(|(k, _)| Some(*k) == rounds);
+    let end = whole.filter_map(|(_, time)| time).fold(f64::INFINITY, f64::min);
+    for series in series {
+        let kept = series.x.partition_point(|x| *x <= end).max(1);
+        for values in [&mut series.x, &mut series.y, &mut series.low, &mut series.high] {
+            values.truncate(kept);
+        }
     }
 }
 
@@ -229,7 +263,8 @@ mod tests {
             momentum_error: None,
             conservation_error: None,
             test_accuracy: None,
-            floats_sent: Some(100 * i as u64),
+            bytes_sent: Some(100 * i as u64),
+            time: (topology == "timed").then_some(loss),
         };
         let points = losses.iter().enumerate().map(point).collect();
         Curve { topology: topology.to_owned(), method: method.to_owned(), repetition: 0, points }
@@ -238,13 +273,29 @@ mod tests {
     #[test]
     fn the_mean_is_over_the_repetitions_that_are_there() {
         let curves = [curve("ring", "A", &[1.0, 2.0, 3.0]), curve("ring", "A", &[3.0, f64::INFINITY])];
-        let loss = chart(&curves, "ring", Quantity::Loss, Against::FloatsSent);
+        let loss = chart(&curves, "ring", Quantity::Loss, Against::BytesSent);
         let series = &loss.series[0];
         assert_eq!((&series.x[..], &series.y[..]), (&[0.0, 100.0, 200.0][..], &[2.0, 2.0, 3.0][..]));
         assert_eq!((&series.low[..], &series.high[..]), (&[1.0, 2.0, 3.0][..], &[3.0, 2.0, 3.0][..]));
         assert_eq!(loss.y.scale, Scale::Linear);
         assert!(chart(&curves, "ring", Quantity::Tracking, Against::Iterations).series.is_empty());
         assert!(chart(&curves, "no such", Quantity::Loss, Against::Iterations).series.is_empty());
+    }
+
+    #[test]
+    fn lines_over_time_end_together_unless_they_diverged() {
+        let curves = [
+            curve("timed", "slow", &[0.0, 5.0, 10.0, 15.0]),
+            curve("timed", "quick", &[0.0, 2.0, 4.0, 6.0]),
+            curve("timed", "diverged", &[0.0, 1.0]),
+        ];
+        let ends: Vec<Vec<f64>> = chart(&curves, "timed", Quantity::Loss, Against::Time)
+            .series
+            .into_iter()
+            .map(|series| series.x)
+            .collect();
+        assert_eq!(ends, [vec![0.0, 5.0], vec![0.0, 2.0, 4.0, 6.0], vec![0.0, 1.0]]);
+        assert!(chart(&curves[..1], "none", Quantity::Loss, Against::Time).series.is_empty());
     }
 
     #[test]
@@ -256,6 +307,20 @@ mod tests {
         assert_eq!(style("a", 0), style("b", 1));
         assert_ne!(style("b", 0), style("b", 1));
         assert_eq!(topologies(&curves), ["a", "b"]);
+    }
+
+    #[test]
+    fn bytes_that_differ_much_are_drawn_by_their_logarithm() {
+        let mut curves = [curve("ring", "whole", &[3.0, 2.0]), curve("ring", "coded", &[3.0, 2.0])];
+        let scale = |curves: &[Curve]| chart(curves, "ring", Quantity::Loss, Against::BytesSent).x.scale;
+        assert_eq!(scale(&curves), Scale::Linear);
+        curves[1].points[1].bytes_sent = Some(10);
+        assert_eq!(scale(&curves), Scale::Log);
+        assert_eq!(
+            chart(&curves, "ring", Quantity::Loss, Against::Iterations).x.scale,
+            Scale::Linear,
+            "rounds stay as they are"
+        );
     }
 
     #[test]

@@ -51,14 +51,18 @@ impl Picture {
     }
 }
 
-/// Loss and gradient of each topology, against iterations and against floats sent; every quantity if `all`.
+/// What quantities are drawn against, and what that adds to a file's name.
+const AXES: [(Against, &str); 3] =
+    [(Against::Iterations, ""), (Against::BytesSent, "-by-bytes"), (Against::Time, "-by-time")];
+
+/// Loss and gradient of each topology, against iterations, bytes sent and, where there is a clock, time; every quantity if `all`.
 pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Picture> {
     let notes = step_notes(variants);
     let mut pictures = vec![];
     for topology in from_curves::topologies(curves) {
         let shown = if all { &Quantity::ALL[..] } else { &[Quantity::Loss, Quantity::Gradient] };
         for &quantity in shown {
-            for (against, suffix) in [(Against::Iterations, ""), (Against::FloatsSent, "-by-floats")] {
+            for (against, suffix) in AXES {
                 let mut chart = from_curves::chart(curves, topology, quantity, against);
                 if against == Against::Iterations {
                     chart.markers.clone_from(&notes);

@@ -6,7 +6,7 @@ use super::font::{self, Weight};
 use super::layout::{SMALL, TEXT};
 use super::palette::{INK, MUTED, PULL, PUSH};
 use super::render::Theme;
-use super::svg::Svg;
+use super::svg::{Svg, number};
 
 /// Ratios by row and column.
 #[derive(Debug)]
@@ -55,19 +55,26 @@ fn is_shown(ratio: f64) -> bool {
 const MARGIN: f64 = 14.0;
 const CELL_WIDTH: f64 = 54.0;
 const CELL_HEIGHT: f64 = 30.0;
+/// Degrees by which long names of columns are turned.
+const SLANT: f64 = 38.0;
 /// The strongest colour: numbers must be read on it.
 const STRONGEST: f64 = 0.62;
 
 /// Draws a table of ratios.
 pub(crate) fn svg(map: &HeatMap, theme: Theme) -> String {
     let names = map.rows.iter().map(|name| font::width(name, TEXT, Weight::Regular));
-    let left = MARGIN + names.fold(0.0, f64::max) + 10.0;
+    let reach = map.columns.first().map_or(0.0, |name| font::width(name, TEXT, Weight::Regular));
+    let reach = reach * SLANT.to_radians().cos() - 0.5 * CELL_WIDTH; // of a slanted name beyond the first column
+    let left = MARGIN + (names.fold(0.0, f64::max) + 10.0).max(reach);
     let top = if map.title.is_empty() { 34.0 } else { 66.0 };
     let (columns, rows) = (map.columns.len() as f64, map.rows.len() as f64);
     let title = font::width(&map.title, super::layout::TITLE, Weight::SemiBold);
     let width = (left + columns * CELL_WIDTH + MARGIN).max(title + 2.0 * MARGIN);
     let bottom = top + rows * CELL_HEIGHT;
-    let height = bottom + 50.0;
+    let longest = map.columns.iter().map(|name| font::width(name, TEXT, Weight::Regular)).fold(0.0, f64::max);
+    let slanted = longest > CELL_WIDTH - 4.0; // names that would run into each other
+    let names_height = if slanted { 8.0 + longest * SLANT.to_radians().sin() } else { 0.0 };
+    let height = bottom + if slanted { 38.0 + names_height } else { 50.0 };
     let mut pen = Pen { svg: Svg::default(), theme };
     pen.root("heat", &chart::id(&format!("{map:?}")), width, height);
     pen.svg.element("title").text(if map.title.is_empty() { &map.y_label } else { &map.title });
@@ -101,10 +108,17 @@ pub(crate) fn svg(map: &HeatMap, theme: Theme) -> String {
     }
     for (column, name) in map.columns.iter().enumerate() {
         let x = left + (column as f64 + 0.5) * CELL_WIDTH;
-        pen.text((x, bottom + 17.0), "middle", MUTED, TEXT, name);
+        if !slanted {
+            pen.text((x, bottom + 17.0), "middle", MUTED, TEXT, name);
+            continue;
+        }
+        let place = format!("translate({} {}) rotate(-{SLANT})", number(x + 4.0), number(bottom + 14.0));
+        let text = pen.svg.element("text").set("transform", place).set("text-anchor", "end");
+        text.set("fill", theme.paint(MUTED)).text(name);
     }
     let middle = left + 0.5 * columns * CELL_WIDTH;
-    pen.text((middle, bottom + 38.0), "middle", MUTED, TEXT, &map.x_label);
+    let below = if slanted { 26.0 + names_height } else { 38.0 };
+    pen.text((middle, bottom + below), "middle", MUTED, TEXT, &map.x_label);
     pen.svg.finish()
 }
 

@@ -8,7 +8,7 @@
 pub(crate) mod axis;
 pub(crate) mod chart;
 pub(crate) mod data;
-mod draw;
+pub(crate) mod draw;
 mod font;
 pub(crate) mod from_curves;
 pub(crate) mod gallery;
@@ -20,7 +20,7 @@ mod pdf;
 pub(crate) mod places;
 pub(crate) mod render;
 pub(crate) mod sparkline;
-mod svg;
+pub(crate) mod svg;
 
 #[cfg(test)]
 mod tests;

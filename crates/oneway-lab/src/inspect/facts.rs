@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use oneway::Error;
 use oneway::graph::{Digraph, Tree, repair};
 use oneway::method::{Method, Network as MethodNetwork};
-use oneway::methods::{KINDS, Kind};
+use oneway::methods::Kind;
 use oneway::mixing::Stochastic;
 use oneway::theory::{averaging, stability};
 use oneway::topology::{Pair, Stationary, Subgraph, Topology, Weights};
@@ -50,8 +50,8 @@ impl Network {
         self.full.agents()
     }
 
-    /// Everything there is to say, with λ for the methods that have momentum.
-    pub(crate) fn inspect(&self, λ: f64) -> Result<Inspection> {
+    /// Everything there is to say, and the steps that `methods` bear, with λ for those that have momentum.
+    pub(crate) fn inspect(&self, methods: &[&'static Kind], λ: f64) -> Result<Inspection> {
         let mut skipped = vec![];
         let graphs = self.digraphs()?;
         let graphs = graphs.iter().map(|(name, graph)| graph_facts(name, graph, &mut skipped)).collect();
@@ -63,13 +63,13 @@ impl Network {
             for (graph, topology) in &used {
                 subgraphs.extend(self.subgraph_facts(*graph, topology, &mut skipped)?);
             }
-            limits = limit_facts(&used, λ, &mut skipped)?;
+            limits = limit_facts(methods, &used, λ, &mut skipped)?;
         }
         let mut inspection = Inspection {
             topology: self.spec.name.clone(),
             parameters: match &self.spec.links {
                 LinksSpec::Family { parameters, .. } => parameters.iter().collect(),
-                LinksSpec::File(_) | LinksSpec::Matrices { .. } => BTreeMap::new(),
+                LinksSpec::Files(_) | LinksSpec::Matrices { .. } => BTreeMap::new(),
             },
             agents: self.agents(),
             period: self.full.period().len(),
@@ -259,14 +259,15 @@ struct Job<'a> {
     topology: &'a Topology,
 }
 
-/// The limits of every method on every subgraph that it may use.
+/// The limits of some methods on every subgraph that they may use.
 fn limit_facts(
+    methods: &[&'static Kind],
     used: &[(Subgraph, Arc<Topology>)],
     λ: f64,
     skipped: &mut Vec<String>,
 ) -> Result<Vec<LimitFacts>> {
     let mut jobs = vec![];
-    for kind in KINDS {
+    for &kind in methods {
         let momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum").then_some(λ);
         for (graph, topology) in used.iter().filter(|(graph, _)| kind.graphs.contains(graph)) {
             let central = kind.network == MethodNetwork::Central;

@@ -17,7 +17,20 @@ use std::collections::BTreeMap;
 
 use oneway::graph::Degrees;
 use oneway::graph::repair::Repair;
+use oneway::methods::{self, KINDS, Kind};
 use serde::Serialize;
+
+/// Methods whose steps are asked for unless others are named: those of the paper's figures.
+pub(crate) const METHODS: [&str; 6] = ["smtpp", "push-pull", "stpp", "sgp", "push-diging", "csgdm"];
+
+/// The methods of these names, as the registry lists them; `all` is all of them.
+pub(crate) fn chosen(names: &[String]) -> oneway::Result<Vec<&'static Kind>> {
+    for name in names.iter().filter(|name| *name != "all") {
+        methods::kind(name)?;
+    }
+    let asked = |kind: &&Kind| names.iter().any(|name| name == "all" || name == kind.name);
+    Ok(KINDS.iter().filter(asked).collect())
+}
 
 /// Everything that was found out about a topology.
 #[derive(Debug, Clone, Serialize)]
@@ -37,7 +50,7 @@ pub(crate) struct Inspection {
     pub(crate) assumption_1: Assumption,
     /// `full`, `trees` and `lazy-trees`, as far as they exist. None where Assumption 1 fails.
     pub(crate) subgraphs: Vec<SubgraphFacts>,
-    /// A method of the registry on one of its subgraphs each. None where Assumption 1 fails.
+    /// One of the methods asked for on one of its subgraphs each. None where Assumption 1 fails.
     pub(crate) limits: Vec<LimitFacts>,
     /// What was not computed, and why.
     pub(crate) skipped: Vec<String>,

@@ -1,6 +1,6 @@
 //! F*, the loss that the losses of all methods are measured from.
 //!
-//! The lowest loss that gradients without noise find from zero: steps of Barzilai and Borwein, ⟨s, s⟩/⟨s, y⟩. The
+//! The lowest loss that gradients without noise find from the start: steps of Barzilai and Borwein, ⟨s, s⟩/⟨s, y⟩. The
 //! objective is not convex, so that this is where methods that follow its gradient from there end, and no proof that
 //! nothing is lower.
 
@@ -27,11 +27,12 @@ pub(crate) fn optimum(problem: &dyn Problem) -> f64 {
     minimum(problem, STEPS, 0.0).loss
 }
 
-/// The lowest point found in so many `steps` from zero, or before that where ‖∇F‖² is below the share `tolerance` of what it
-/// is at zero.
+/// The lowest point found in so many `steps` from the start, or before that where ‖∇F‖² is below the share `tolerance` of
+/// what it is there.
 pub(crate) fn minimum(problem: &dyn Problem, steps: usize, tolerance: f64) -> Minimum {
     let dim = problem.dim();
     let (mut x, mut before) = (vec![0.0; dim], None::<(Vec<f64>, Vec<f64>)>);
+    problem.start(&mut x);
     let mut lowest = Minimum { x: x.clone(), loss: f64::INFINITY, grad_norm_sq: f64::INFINITY };
     let mut enough = 0.0;
     for step in 0..steps {

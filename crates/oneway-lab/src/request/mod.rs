@@ -78,7 +78,7 @@ impl TopologyFlags {
 fn parameters_of(spec: &TopologySpec) -> Vec<&'static str> {
     match &spec.links {
         LinksSpec::Family { family, .. } => names(family),
-        LinksSpec::File(_) | LinksSpec::Matrices { .. } => vec![],
+        LinksSpec::Files(_) | LinksSpec::Matrices { .. } => vec![],
     }
 }
 
@@ -157,7 +157,7 @@ impl Request {
         let mut fields = Fields::new(called(text), table);
         let agents = fields.count("agents")?.map(|agents| usize::try_from(agents).unwrap_or(usize::MAX));
         let kind = fields.string("kind")?;
-        let spec = TopologySpec::named(text.to_owned(), kind, fields, Path::new(""), 1)?;
+        let spec = TopologySpec::named(text.to_owned(), kind, fields, Path::new(""), (agents, 1))?;
         Ok(Self { spec, agents })
     }
 }

@@ -33,7 +33,7 @@ pub(crate) struct End {
     pub(crate) seconds_observing: f64,
 }
 
-/// [`oneway::simulator::Status`], in a word.
+/// [`oneway::engine::Status`], in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CellStatus {
@@ -127,7 +127,8 @@ mod tests {
             momentum_error: None,
             conservation_error: Some(1e-17),
             test_accuracy: Some(0.84),
-            floats_sent: Some(12),
+            bytes_sent: Some(12),
+            time: Some(0.1),
         };
         let end = End {
             status: CellStatus::Diverged,

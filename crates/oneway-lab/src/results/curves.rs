@@ -11,7 +11,7 @@ pub(crate) const FILE: &str = "curves.csv";
 
 /// The columns of `curves.csv`.
 const COLUMNS: &str = "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,\
-tracking_error,momentum_error,conservation_error,test_accuracy,floats_sent";
+tracking_error,momentum_error,conservation_error,test_accuracy,bytes_sent,time";
 
 /// One run: what was measured at each recorded iteration.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,7 +37,7 @@ pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> String 
 pub(crate) fn point_to_csv(m: &Measurement) -> String {
     let optional = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:?}"));
     format!(
-        "{},{:?},{:?},{:?},{},{},{},{},{}",
+        "{},{:?},{:?},{:?},{},{},{},{},{},{}",
         m.iteration,
         m.loss,
         m.grad_norm_sq,
@@ -46,7 +46,8 @@ pub(crate) fn point_to_csv(m: &Measurement) -> String {
         optional(m.momentum_error),
         optional(m.conservation_error),
         optional(m.test_accuracy),
-        m.floats_sent.map_or(String::new(), |floats| floats.to_string()),
+        m.bytes_sent.map_or(String::new(), |bytes| bytes.to_string()),
+        optional(m.time),
     )
 }
 
@@ -98,8 +99,8 @@ pub(crate) fn point_from_csv(line: &str) -> Option<Measurement> {
         "" => Some(None),
         number => number.parse().ok().map(Some),
     };
-    let cells: [&str; 9] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
-    let [iteration, loss, grad, consensus, tracking, momentum, conservation, accuracy, floats] = cells;
+    let cells: [&str; 10] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
+    let [iteration, loss, grad, consensus, tracking, momentum, conservation, accuracy, bytes, time] = cells;
     Some(Measurement {
         iteration: iteration.parse().ok()?,
         loss: loss.parse().ok()?,
@@ -109,10 +110,11 @@ pub(crate) fn point_from_csv(line: &str) -> Option<Measurement> {
         momentum_error: optional(momentum)?,
         conservation_error: optional(conservation)?,
         test_accuracy: optional(accuracy)?,
-        floats_sent: match floats {
+        bytes_sent: match bytes {
             "" => None,
             number => Some(number.parse().ok()?),
         },
+        time: optional(time)?,
     })
 }
 
@@ -131,7 +133,8 @@ mod tests {
             momentum_error: None,
             conservation_error: Some(5e-324),
             test_accuracy: None,
-            floats_sent: Some(u64::MAX),
+            bytes_sent: Some(u64::MAX),
+            time: Some(iteration as f64 / 3.0),
         };
         let curve = |repetition| Curve {
             topology: "ring".to_owned(),

@@ -38,6 +38,8 @@ pub(crate) struct EntryRecord {
     pub(crate) method: String,
     /// `full`, `trees`, `lazy-trees` or `complete`.
     pub(crate) graph: String,
+    /// `rounds`, `synchronous` (rounds with a clock) or `asynchronous`.
+    pub(crate) timing: String,
     /// Hash of the problem: its data and how they are split.
     pub(crate) problem_sha256: String,
     /// Hashes of the mixing matrices of the whole period, as links and weights.
@@ -55,6 +57,7 @@ impl EntryRecord {
             topology: entry.topology_name.clone(),
             method: entry.method_name.clone(),
             graph: entry.graph.to_owned(),
+            timing: entry.timing.name().to_owned(),
             problem_sha256: entry.problem.sha256.clone(),
             pull_sha256,
             push_sha256,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use oneway::Error;
-use oneway::methods::{PushPull, Smtpp};
+use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::theory::stability::{self, Limit};
 use oneway::topology::{Subgraph, Topology};
 use rayon::prelude::*;
@@ -105,7 +105,7 @@ impl Sweep {
         let smtpp = self.momenta.par_iter().map(|&λ| stability::limit(&Smtpp::new(λ)?, topology));
         Ok(Limits {
             c_π: topology.c_pi()?,
-            push_pull: stability::limit(&PushPull, topology)?,
+            push_pull: stability::limit(&PUSH_PULL, topology)?,
             smtpp: smtpp.collect::<oneway::Result<_>>()?,
         })
     }

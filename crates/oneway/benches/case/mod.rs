@@ -29,6 +29,7 @@
 use std::time::{Duration, Instant};
 
 use oneway::data::a9a::{Split, a9a};
+use oneway::engine::{Engine, Setup};
 use oneway::graph::{families, weights};
 use oneway::methods::Smtpp;
 use oneway::mixing::Mixing;
@@ -36,7 +37,7 @@ use oneway::partition::Partition;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator};
+use oneway::simulator::Simulator;
 use oneway::topology::{Subgraph, Topology, Weights};
 
 use crate::machine::{self, Picks};

@@ -4,19 +4,11 @@
 //! *Adult*, CC BY 4.0) and the script that made the files. Written by [`libsvm::write`](super::libsvm::write), both
 //! splits are LIBSVM's own files byte for byte.
 
+pub use super::Split;
 use super::{Dataset, SparseRows};
 
 /// Number of features, d.
 pub const FEATURES: usize = 123;
-
-/// Which part of a9a.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Split {
-    /// The 32,561 rows of `a9a`.
-    Train,
-    /// The 16,281 rows of `a9a.t`.
-    Test,
-}
 
 const TRAIN: &[u8] = include_bytes!("../../data/a9a.bin");
 const TEST: &[u8] = include_bytes!("../../data/a9a.t.bin");
@@ -51,7 +43,7 @@ const COLUMNS: [Column; 14] = [
 /// The bin of education-num (years at school, cut at 9, 10, 11 and 13) by the code of education.
 const EDUCATION_NUM: [u32; 16] = [4, 2, 0, 1, 4, 3, 3, 0, 0, 0, 4, 0, 0, 4, 0, 0];
 
-/// One split of a9a.
+/// One split of a9a: the 32,561 rows of `a9a`, or the 16,281 of `a9a.t`.
 ///
 /// ```
 /// use oneway::data::a9a::{Split, a9a};

@@ -1,18 +1,38 @@
 //! The methods, and their registry: name → constructor from parameters.
 
-mod csgdm;
+mod ab;
+mod adamdos;
+mod central;
+pub mod combine;
+mod dsgd;
+mod dsmt;
+pub mod estimator;
+mod exact_diffusion;
+mod frost;
+mod global_momentum;
+mod momentum_tracking;
 mod push_diging;
-mod push_pull;
+mod push_pull_hb;
+mod r_fast;
 mod sgp;
-mod smtpp;
+mod tracking;
 
-pub use csgdm::Csgdm;
-pub use push_diging::PushDiging;
-pub use push_pull::PushPull;
-pub use sgp::Sgp;
-pub use smtpp::Smtpp;
+pub use ab::Ab;
+pub use adamdos::AdaMdos;
+pub use central::{Adam, AdamDescent, Central, Csgdm, Descent, MomentumDescent, Plain};
+pub use dsgd::Dsgd;
+pub use dsmt::{Begun, Dsmt};
+pub use exact_diffusion::ExactDiffusion;
+pub use frost::Frost;
+pub use global_momentum::GlobalMomentum;
+pub use push_diging::{PUSH_DIGING, PushDiging};
+pub use push_pull_hb::PushPullHb;
+pub use r_fast::RFast;
+pub use sgp::{SGP, Sgp};
+pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
 
 use crate::method::{Method, Network};
+use crate::methods::estimator::Estimator;
 use crate::parameters::{Parameter, Parameters};
 use crate::topology::Subgraph;
 use crate::{Error, Result};
@@ -26,6 +46,10 @@ pub struct Kind {
     pub about: &'static str,
     /// Its update rule, in a line.
     pub rule: &'static str,
+    /// Whose method it is.
+    pub reference: &'static str,
+    /// How sure the rule is.
+    pub trust: Trust,
     /// The kind of network it runs on.
     pub network: Network,
     /// The subgraphs of a topology that it may use; the first is the default.
@@ -34,6 +58,22 @@ pub struct Kind {
     pub parameters: &'static [Parameter],
     /// Makes it.
     pub build: fn(&Parameters) -> Result<Box<dyn Method>>,
+    /// Makes it with another estimator in place of its gradients, where it has room for one.
+    pub with_estimator: Option<WithEstimator>,
+}
+
+/// A constructor of a method around an estimator.
+pub type WithEstimator = fn(&Parameters, Box<dyn Estimator>) -> Result<Box<dyn Method>>;
+
+/// Where a method's rule was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// In the authors' code or text.
+    A,
+    /// In a standard form, the same in several sources.
+    B,
+    /// From memory: its identities hold, and its documentation says what was not verified.
+    C,
 }
 
 impl Kind {
@@ -41,7 +81,7 @@ impl Kind {
     ///
     /// ```
     /// let method = oneway::methods::kind("smtpp").unwrap().method([("momentum", 0.2)]).unwrap();
-    /// assert_eq!(format!("{method:?}"), "Smtpp { λ: 0.2 }");
+    /// assert_eq!(format!("{method:?}"), "Tracking { estimator: Momentum { λ: 0.2 }, network: PushPull }");
     /// ```
     pub fn method<'a>(&self, given: impl IntoIterator<Item = (&'a str, f64)>) -> Result<Box<dyn Method>> {
         let given = given.into_iter().map(|(name, value)| (name.to_owned(), value));
@@ -55,62 +95,53 @@ const MOMENTUM: Parameter = Parameter {
     default: Some(0.1),
 };
 
+const HEAVY_BALL: Parameter =
+    Parameter { name: "heavy_ball", about: "β in [0, 1), the weight of the last move", default: Some(0.5) };
+
 /// Every method there is.
 pub const KINDS: &[Kind] = &[
-    Kind {
-        name: "smtpp",
-        about: "Stochastic Momentum Tracking Push-Pull: tracks momentum on the push graph, pulls models",
-        rule: "X⁺ = R(X − ηV); M⁺ = (1−λ)M + λG⁺; V⁺ = CV + M⁺ − M",
-        network: Network::PushPull,
-        graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
-        parameters: &[MOMENTUM],
-        build: Smtpp::from_parameters,
-    },
-    Kind {
-        name: "push-pull",
-        about: "(Stochastic) Push-Pull: tracks gradients on the push graph, pulls models",
-        rule: "X⁺ = R(X − ηY); Y⁺ = CY + G⁺ − G",
-        network: Network::PushPull,
-        graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
-        parameters: &[],
-        build: |_| Ok(Box::new(PushPull)),
-    },
-    Kind {
-        name: "stpp",
-        about: "Stochastic Tree Push-Pull: Push-Pull on two spanning trees with one root",
-        rule: "X⁺ = R(X − ηY); Y⁺ = CY + G⁺ − G on weight-1 trees",
-        network: Network::PushPull,
-        graphs: &[Subgraph::Trees, Subgraph::LazyTrees],
-        parameters: &[],
-        build: |_| Ok(Box::new(PushPull)),
-    },
-    Kind {
-        name: "sgp",
-        about: "Stochastic Gradient Push: SGD through push-sum",
-        rule: "z = x/w; x⁺ = C(x − ηg(z)); w⁺ = Cw",
-        network: Network::PushSum,
-        graphs: &[Subgraph::Full],
-        parameters: &[],
-        build: |_| Ok(Box::new(Sgp)),
-    },
-    Kind {
-        name: "push-diging",
-        about: "Push-DIGing: gradient tracking through push-sum",
-        rule: "u⁺ = C(u − ηy); w⁺ = Cw; x⁺ = u⁺/w⁺; y⁺ = Cy + g(x⁺) − g(x)",
-        network: Network::PushSum,
-        graphs: &[Subgraph::Full],
-        parameters: &[],
-        build: |_| Ok(Box::new(PushDiging)),
-    },
-    Kind {
-        name: "csgdm",
-        about: "centralised SGD with momentum: the bound, as if everyone heard everyone",
-        rule: "m⁺ = (1−λ)m + λḡ; x⁺ = x − ηm⁺",
-        network: Network::Central,
-        graphs: &[Subgraph::Full],
-        parameters: &[MOMENTUM],
-        build: Csgdm::from_parameters,
-    },
+    tracking::SMTPP,
+    tracking::PUSH_PULL_KIND,
+    tracking::STPP,
+    tracking::STORM,
+    push_pull_hb::KIND,
+    r_fast::KIND,
+    sgp::KIND,
+    sgp::MOMENTUM,
+    push_diging::KIND,
+    push_diging::ADD_OPT,
+    push_diging::PUSH_SAGA,
+    frost::KIND,
+    ab::AB,
+    ab::ABM,
+    ab::ACCELERATED,
+    ab::AB_SAGA,
+    ab::GT,
+    tracking::DSGT,
+    dsgd::KIND,
+    dsmt::PLAIN,
+    dsmt::ACCELERATED,
+    exact_diffusion::EXACT_DIFFUSION,
+    exact_diffusion::D2,
+    momentum_tracking::KIND,
+    global_momentum::QG_DSGDM,
+    global_momentum::DECENTLAM,
+    adamdos::KIND,
+    combine::MULTI_GOSSIP,
+    combine::LOCAL_SMTPP,
+    combine::LMT,
+    combine::PD_SGDM,
+    combine::COMPRESSED_SMTPP.kind,
+    combine::CPP.kind,
+    combine::RCPP.kind,
+    combine::C_GT.kind,
+    combine::BEER.kind,
+    combine::MOTEF.kind,
+    combine::HB_SECTOR.kind,
+    central::CSGDM,
+    central::SGD,
+    central::STORM,
+    central::ADAM,
 ];
 
 /// The method called `name`; the error suggests the nearest name.
@@ -134,6 +165,14 @@ pub(crate) fn momentum_coefficient(method: &str, λ: f64) -> Result<f64> {
         .ok_or_else(|| Error::parameter(method, "momentum", λ, "the coefficient λ must be in (0, 1]"))
 }
 
+/// β, if it is in [0, 1).
+pub(crate) fn heavy_ball_coefficient(method: &str, β: f64) -> Result<f64> {
+    let possible = (0.0..1.0).contains(&β);
+    possible
+        .then_some(β)
+        .ok_or_else(|| Error::parameter(method, "heavy_ball", β, "the coefficient β must be in [0, 1)"))
+}
+
 /// Dynamic average tracking: y ← pushed + g⁺ − g, and g⁺ is kept in place of g. Σy − Σg does not change.
 #[inline(always)]
 fn track(y: &mut [f64], pushed: &[f64], g: &mut [f64], g_next: &[f64]) {
@@ -141,4 +180,10 @@ fn track(y: &mut [f64], pushed: &[f64], g: &mut [f64], g_next: &[f64]) {
         *y = c_y + (g_next - *g);
         *g = *g_next;
     }
+}
+
+/// (x − x⁺)/η, the slope that a step of η took; `unknown` where there was no step.
+#[inline(always)]
+fn slope(x: f64, x_next: f64, η: f64, unknown: f64) -> f64 {
+    if η > 0.0 { (x - x_next) / η } else { unknown }
 }

@@ -27,6 +27,20 @@ pub enum Purpose {
     Seed = 4,
     /// Gradients that are drawn to estimate their noise, on no trajectory.
     Noise = 5,
+    /// What a lossy code rounds by or picks, by agent, round and message.
+    Codec = 6,
+    /// Times of an agent's steps, by agent and by its own count of steps.
+    Clock = 10,
+    /// Journeys on the pull graph, by sender, message and (as phase) receiver.
+    PullJourney = 11,
+    /// Journeys on the push graph.
+    PushJourney = 12,
+    /// Whether and when a message on the pull graph arrives, by receiver, round and sender (as the phase).
+    PullLink = 16,
+    /// The same on the push graph.
+    PushLink = 17,
+    /// Agents that leave and come back, by agent and round.
+    Churn = 18,
 }
 
 /// A stream of draws at one (seed, purpose, agent, round).
@@ -93,7 +107,7 @@ impl Draws {
     /// A whole number, uniform on 0..`bound`, by Lemire's multiplication; its bias, bound/2⁶⁴, is below notice.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.bits()) * bound as u128) >> 64) as usize
+        below(self.bits(), bound)
     }
 
     /// Uniform on the open interval (0, 1), at the centres of a grid of 2⁻⁵².
@@ -126,15 +140,22 @@ impl Draws {
         last.fill_with(|| self.normal());
     }
 
-    /// The next eight units, in pairs. Where a block of words begins, four blocks are made side by side.
+    /// The next eight units, in pairs.
     #[inline(always)]
     fn pairs_of_units(&mut self) -> [[f64; 2]; 4] {
+        self.pairs_of_bits().map(|bits| bits.map(unit))
+    }
+
+    /// The next eight times 64 bits, in pairs: those that as many calls of [`bits`](Self::bits) give. Where a block of words
+    /// begins, four blocks are made side by side.
+    #[inline(always)]
+    pub(crate) fn pairs_of_bits(&mut self) -> [[u64; 2]; 4] {
         if self.left > 0 {
-            return array::from_fn(|_| [self.unit(), self.unit()]);
+            return array::from_fn(|_| [self.bits(), self.bits()]);
         }
         let [w0, w1, w2, w3] = philox::blocks::<4>(self.counter, self.key);
         self.counter[0] = self.counter[0].wrapping_add(4);
-        array::from_fn(|p| [unit(w0[p] | w1[p] << 32), unit(w2[p] | w3[p] << 32)])
+        array::from_fn(|p| [w0[p] | w1[p] << 32, w2[p] | w3[p] << 32])
     }
 
     /// Gamma with the given shape > 0 and scale 1, by Marsaglia and Tsang (2000), as a logarithm: shapes far below one
@@ -173,9 +194,15 @@ impl Draws {
     }
 }
 
+/// 64 bits as a whole number in 0..`bound`.
+#[inline(always)]
+pub(crate) fn below(bits: u64, bound: usize) -> usize {
+    ((u128::from(bits) * bound as u128) >> 64) as usize
+}
+
 /// 64 bits as a number in (0, 1).
 #[inline(always)]
-fn unit(bits: u64) -> f64 {
+pub(crate) fn unit(bits: u64) -> f64 {
     // bits to a whole number below 2⁵², exactly: by way of a number in [2⁵², 2⁵³), which every machine can do in lanes
     const TWO_52: f64 = (1u64 << 52) as f64;
     let whole = f64::from_bits(TWO_52.to_bits() | bits >> 12) - TWO_52;
@@ -235,6 +262,17 @@ mod tests {
         // χ² with 6 degrees of freedom: 22.5 is the 0.999 quantile
         let chi2: f64 = counts.iter().map(|&c| (f64::from(c) - 10_000.0).powi(2) / 10_000.0).sum();
         assert!(chi2 < 22.5, "χ² = {chi2}");
+    }
+
+    #[test]
+    fn bits_side_by_side_are_bits_one_by_one() {
+        for before in 0..3 {
+            let [mut one, mut many] = [(); 2].map(|()| Draws::new(7, Purpose::Codec, 1, before));
+            (0..before).for_each(|_| assert_eq!(one.bits(), many.bits()));
+            for _ in 0..3 {
+                assert_eq!(many.pairs_of_bits().as_flattened(), [(); 8].map(|()| one.bits()));
+            }
+        }
     }
 
     #[test]

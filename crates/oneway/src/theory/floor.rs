@@ -42,10 +42,10 @@ pub struct Floor {
 /// O(k·(sn)³) for s vectors a state, with 2^k rounds to forget.
 ///
 /// ```
-/// use oneway::{methods::PushPull, theory::floor, topology::Topology};
+/// use oneway::{methods::PUSH_PULL, theory::floor, topology::Topology};
 /// // one agent: x⁺ = x − η(x + ξ), a variance of η/(2 − η)
 /// let alone = Topology::complete(1).unwrap();
-/// let floor = floor::floor(&PushPull, &alone, 0.5).unwrap();
+/// let floor = floor::floor(&PUSH_PULL, &alone, 0.5).unwrap();
 /// assert!((floor.at_average - 0.5 / 1.5).abs() < 1e-12);
 /// ```
 pub fn floor(method: &dyn Method, topology: &Topology, step: f64) -> Result<Floor> {

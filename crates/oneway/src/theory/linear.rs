@@ -5,19 +5,22 @@
 //! everywhere else, so that a new method is analysed without a line of its own. T depends on η and h through their
 //! product only: in the variables (hx, g, v, …) a round knows no other number.
 //!
-//! Push-sum's weights w do not depend on the vectors. They are held at their limit nπ_C, which makes z = x/w linear.
+//! Push-sum's weights w do not depend on the vectors. They are held at their limit nπ_C, which makes z = x/w linear. So are the
+//! rows by which pull-only methods learn π_R.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use faer::Mat;
 
 use super::spectrum::LinearMap;
-use crate::method::{Method, Roles};
+use crate::engine::{Engine, Setup};
+use crate::method::{Method, Network, Roles};
 use crate::metrics;
 use crate::problem::Problem;
+use crate::row::Width;
 use crate::sample::{Draws, Purpose};
 use crate::schedule::Schedule;
-use crate::simulator::{Setup, Simulator};
+use crate::simulator::Simulator;
 use crate::topology::Topology;
 use crate::{Error, Result};
 
@@ -60,10 +63,10 @@ impl Problem for UnitCurvature {
 /// A method on a topology, as the map T(ηh) of a whole period of rounds.
 ///
 /// ```
-/// use oneway::{methods::PushPull, theory::linear::RoundMap, topology::Topology};
+/// use oneway::{methods::PUSH_PULL, theory::linear::RoundMap, topology::Topology};
 /// // one agent: x⁺ = x − ηy, y⁺ = y + x⁺ − g, g⁺ = x⁺
 /// let alone = Topology::complete(1).unwrap();
-/// let t = RoundMap::new(&PushPull, &alone).unwrap().dense(0.5).unwrap();
+/// let t = RoundMap::new(&PUSH_PULL, &alone).unwrap().dense(0.5).unwrap();
 /// assert_eq!((t[(0, 0)], t[(0, 1)], t[(0, 2)]), (1.0, -0.5, 0.0));
 /// assert_eq!((t[(1, 0)], t[(1, 1)], t[(1, 2)]), (1.0, 0.5, -1.0));
 /// assert_eq!((t[(2, 0)], t[(2, 1)], t[(2, 2)]), (1.0, -0.5, 0.0));
@@ -72,8 +75,20 @@ impl Problem for UnitCurvature {
 pub struct RoundMap<'a> {
     method: &'a dyn Method,
     topology: &'a Topology,
-    /// nπ_C, for methods with push-sum's weight.
-    weights: Option<Vec<f64>>,
+    /// Vectors of an agent's state.
+    vectors: usize,
+    held: Held,
+}
+
+/// What an agent's scalars are held at.
+#[derive(Debug)]
+enum Held {
+    /// There are none.
+    Nothing,
+    /// Push-sum's weight, one number for each agent: nπ_C.
+    Weights(Vec<f64>),
+    /// The same row for all agents: π_R.
+    Row(Vec<f64>),
 }
 
 impl<'a> RoundMap<'a> {
@@ -82,12 +97,19 @@ impl<'a> RoundMap<'a> {
     /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as coordinates.
     pub fn new(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
         topology.check(method.network())?;
-        let scalars = method.layout().state.scalars;
-        let weights = match (method.roles().weight, scalars) {
-            (None, 0) => None,
+        method.check_network(topology)?;
+        let n = topology.agents();
+        let probe = UnitCurvature { agents: n, dim: 1, ..UnitCurvature::default() };
+        method.check(&probe).map_err(|error| Error::NoTheory(format!("{method:?}: {error}")))?;
+        let Width { vectors, scalars } = method.layout(&probe).state;
+        let held = match (method.roles().weight, scalars) {
+            (None, 0) => Held::Nothing,
             (Some(0), 1) => {
-                let n = topology.agents() as f64;
-                Some(topology.stationary(0)?.push.iter().map(|share| n * share).collect())
+                let shares = &topology.stationary(0)?.push;
+                Held::Weights(shares.iter().map(|share| n as f64 * share).collect())
+            }
+            (None, all) if method.network() == Network::PullOnly && all == n => {
+                Held::Row(topology.stationary(0)?.pull.clone())
             }
             _ => {
                 return Err(Error::NoTheory(format!(
@@ -95,7 +117,7 @@ impl<'a> RoundMap<'a> {
                 )));
             }
         };
-        let map = Self { method, topology, weights };
+        let map = Self { method, topology, held, vectors };
         map.check_linear()?;
         Ok(map)
     }
@@ -122,7 +144,7 @@ impl<'a> RoundMap<'a> {
 
     /// Length of s: all vectors of all agents.
     pub fn dim(&self) -> usize {
-        self.topology.agents() * self.method.layout().state.vectors
+        self.topology.agents() * self.vectors
     }
 
     /// Rounds that T stands for.
@@ -224,8 +246,12 @@ impl<'a> RoundMap<'a> {
             let view = flow.simulator.view();
             let trackers = self.method.roles().tracker.map(|tracker| {
                 let π_c = &self.topology.stationary(0)?.push;
+                let mean = |i: usize, j: usize| match &self.held {
+                    Held::Row(π_r) => π_r[j], // v_i − Σ_j π_R,j v_j
+                    _ => π_c[i],              // v_i − π_C,i Σ_j v_j
+                };
                 let share = |i: usize, at: usize| match at / n == tracker {
-                    true => f64::from(at % n == i) - π_c[i], // v_i − π_C,i Σ_j v_j
+                    true => f64::from(at % n == i) - mean(i, at % n),
                     false => 0.0,
                 };
                 Ok((0..n).map(|i| (0..self.dim()).map(|at| share(i, at)).collect()).collect())
@@ -244,8 +270,11 @@ impl<'a> RoundMap<'a> {
         let Some((tracker, tracked)) = tracker.zip(tracked) else { return };
         let n = self.topology.agents();
         let part = |index: usize| index * n..(index + 1) * n;
-        let excess = s[part(tracker)].iter().sum::<f64>() - s[part(tracked)].iter().sum::<f64>();
-        let share = 0.5 * excess / n as f64;
+        let mean = |of: &[f64]| match &self.held {
+            Held::Row(π_r) => π_r.iter().zip(of).map(|(share, x)| share * x).sum(),
+            _ => of.iter().sum::<f64>() / n as f64,
+        };
+        let share = 0.5 * (mean(&s[part(tracker)]) - mean(&s[part(tracked)]));
         s[part(tracker)].iter_mut().for_each(|v| *v -= share);
         s[part(tracked)].iter_mut().for_each(|m| *m += share);
     }
@@ -274,12 +303,16 @@ impl Flow<'_, '_> {
     pub(super) fn fill(&mut self, mut value: impl FnMut(usize, usize) -> f64) {
         let (n, width) = (self.map.topology.agents(), self.width);
         self.simulator.fill_states(|agent, row| {
-            let (vectors, scalars) = row.split_at_mut(row.len() - self.map.weights.iter().len());
+            let (vectors, scalars) = row.split_at_mut(self.map.vectors * width);
             for (part, vector) in vectors.chunks_exact_mut(width).enumerate() {
                 let numbers = vector.iter_mut().enumerate();
                 numbers.for_each(|(column, number)| *number = value(part * n + agent, column));
             }
-            scalars.iter_mut().zip(&self.map.weights).for_each(|(w, limit)| *w = limit[agent]);
+            match &self.map.held {
+                Held::Nothing => {}
+                Held::Weights(limits) => scalars.fill(limits[agent]),
+                Held::Row(limit) => scalars.copy_from_slice(limit),
+            }
         });
     }
 
@@ -323,7 +356,7 @@ impl LinearMap for SparseRound<'_> {
                 start = end;
             }
             s.copy_from_slice(&self.next);
+            self.map.keep_to_law(s); // a round may leave it from states that no run is in
         }
-        self.map.keep_to_law(s);
     }
 }

@@ -25,6 +25,7 @@ pub mod linear;
 #[cfg(feature = "theory")]
 pub mod modes;
 pub mod noise;
+pub(crate) mod period;
 pub mod perron;
 #[cfg(feature = "theory")]
 pub mod recursion;

@@ -222,7 +222,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::graph::families;
-    use crate::methods::{PushPull, Smtpp};
+    use crate::methods::{PUSH_PULL, Smtpp};
     use crate::theory::linear::RoundMap;
     use crate::topology::{Subgraph, Topology, Weights};
 
@@ -251,7 +251,7 @@ mod tests {
             for subgraph in [Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees] {
                 let topology =
                     Topology::of(std::slice::from_ref(&digraph), subgraph, Weights::Uniform, 0).unwrap();
-                for method in [&smtpp as &dyn crate::method::Method, &PushPull] {
+                for method in [&smtpp as &dyn crate::method::Method, &PUSH_PULL] {
                     let map = RoundMap::new(method, &topology).unwrap();
                     assert!(!is_small(map.dim()));
                     let all = dense_radius(&map.dense_within_law(step).unwrap()).unwrap();
@@ -287,7 +287,7 @@ mod tests {
         // SGP with the step 1/h forgets all it had: (1 − ηh)C; the limit is 2/h all the same
         let ring = families::ring(200).unwrap();
         let ring = Topology::of(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap();
-        let limit = crate::theory::stability::limit(&crate::methods::Sgp, &ring).unwrap();
+        let limit = crate::theory::stability::limit(&crate::methods::SGP, &ring).unwrap();
         assert!((limit.effective - 2.0).abs() < 1e-3, "{limit:?}");
     }
 

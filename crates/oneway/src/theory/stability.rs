@@ -73,9 +73,9 @@ pub fn limit(method: &dyn Method, topology: &Topology) -> Result<Limit> {
 /// eigenvalues of T, per round. Above 1 if the step is not stable. `step` is the raw ηh.
 ///
 /// ```
-/// use oneway::{methods::PushPull, theory::stability, topology::Topology};
+/// use oneway::{methods::PUSH_PULL, theory::stability, topology::Topology};
 /// let alone = Topology::complete(1).unwrap();
-/// assert!((stability::rate(&PushPull, &alone, 0.25).unwrap() - 0.75).abs() < 1e-12); // x⁺ = (1 − ηh)x
+/// assert!((stability::rate(&PUSH_PULL, &alone, 0.25).unwrap() - 0.75).abs() < 1e-12); // x⁺ = (1 − ηh)x
 /// ```
 pub fn rate(method: &dyn Method, topology: &Topology, step: f64) -> Result<f64> {
     let one = one_for_all(method)?;

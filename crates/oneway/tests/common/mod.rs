@@ -1,17 +1,24 @@
 //! What several test files share: methods, topologies and problems to run over.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+use std::ops::Deref;
+
 use oneway::data::{Dataset, SparseRows};
+use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Method, Network};
+use oneway::method::{Method, Network, Reliance};
 use oneway::methods::{KINDS, Kind};
+use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::partition::Partition;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+use oneway::problems::{
+    Batch, FiniteSum, LeastSquares, Logistic, Model, Quadratic, QuadraticShape, Regulariser, Robust,
+    RobustLoss, Softmax, TwoLayer,
+};
 use oneway::sample::{Draws, Purpose};
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator};
-use oneway::topology::{Subgraph, Topology, Weights};
+use oneway::simulator::Simulator;
+use oneway::topology::{Pair, Stationary, Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 pub fn build(kind: &Kind) -> Box<dyn Method> {
@@ -27,9 +34,36 @@ pub fn methods() -> impl Iterator<Item = (&'static Kind, Subgraph)> {
 pub fn topology(kind: &Kind, graph: Subgraph, digraphs: &[Digraph], root: usize) -> Topology {
     match kind.network {
         Network::Central => Topology::complete(digraphs[0].agents()).unwrap(),
+        Network::Undirected if kind.name == "d2" => lazily(&balanced(digraphs)), // for no eigenvalue below −1/3
+        Network::Balanced | Network::Undirected => balanced(digraphs),
         _ => Topology::of(digraphs, graph, Weights::Uniform, root).unwrap(),
     }
 }
+
+/// The same links both ways, with Metropolis weights: one symmetric, doubly stochastic matrix.
+pub fn balanced(digraphs: &[Digraph]) -> Topology {
+    let both_ways = |digraph: &Digraph| {
+        let links: Vec<_> = digraph.edges().flat_map(|(from, to)| [(from, to), (to, from)]).collect();
+        Digraph::from_edges(digraph.agents(), links).unwrap()
+    };
+    let graphs: Vec<_> = digraphs.iter().map(both_ways).collect();
+    Topology::of(&graphs, Subgraph::Full, Weights::Metropolis, 0).unwrap()
+}
+
+/// The same with half of all weight kept: (I + W)/2.
+pub fn lazily(topology: &Topology) -> Topology {
+    let half = |mixing: &Mixing| {
+        let own =
+            (0..mixing.agents()).map(|i| Link { from: i, to: i, weight: 0.5 * mixing.weight(i, i) + 0.5 });
+        let others = mixing.iter().filter(|link| link.from != link.to);
+        let others = others.map(|link| Link { weight: 0.5 * link.weight, ..link });
+        Mixing::new(mixing.agents(), Stochastic::Rows, own.chain(others)).unwrap()
+    };
+    let pairs = topology.period().iter().map(|pair| Pair { pull: half(&pair.pull), push: half(&pair.push) });
+    Topology::cyclic(pairs.collect()).unwrap()
+}
+
+const THERE_AND_BACK: &str = "there and back";
 
 /// Every family with n = 9 agents (random ones with the first seed that makes them strongly connected), and a period whose
 /// matrices do not commute, so that the order of rounds matters.
@@ -43,13 +77,93 @@ pub fn digraphs() -> Vec<(&'static str, Vec<Digraph>)> {
     let odd = (0..8).map(|i| (i, i + 1)).chain([(0, 2), (3, 7)]);
     let even = (0..8).map(|i| (i + 1, i)).chain([(8, 0), (5, 1), (2, 6)]);
     let alternating = vec![Digraph::from_edges(9, odd).unwrap(), Digraph::from_edges(9, even).unwrap()];
-    all.push(("there and back", alternating));
+    all.push((THERE_AND_BACK, alternating));
     all
 }
 
-pub fn quadratic(n: usize, noise: f64) -> Quadratic {
+/// A quadratic for every method: those that need samples find four, f_is = f_i tilted a little, and the mean of them is f_i.
+#[derive(Debug)]
+pub struct Tilted(pub Quadratic);
+
+const TILTS: [f64; 4] = [0.7, -0.2, -1.0, 0.5];
+
+impl Deref for Tilted {
+    type Target = Quadratic;
+
+    fn deref(&self) -> &Quadratic {
+        &self.0
+    }
+}
+
+impl Problem for Tilted {
+    fn agents(&self) -> usize {
+        self.0.agents()
+    }
+    fn dim(&self) -> usize {
+        self.0.dim()
+    }
+    fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
+        self.0.gradient(agent, x, draws, g);
+    }
+    fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
+        self.0.exact(agent, x, g)
+    }
+    fn samples(&self) -> Option<usize> {
+        Some(TILTS.len())
+    }
+    fn component(&self, agent: usize, sample: usize, x: &[f64], g: &mut [f64]) {
+        self.0.exact(agent, x, g);
+        g.iter_mut().for_each(|g| *g += TILTS[sample]);
+    }
+}
+
+pub fn quadratic(n: usize, noise: f64) -> Tilted {
     let shape = QuadraticShape { dim: 4, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
-    Quadratic::new(shape, n, 7).unwrap()
+    Tilted(Quadratic::new(shape, n, 7).unwrap())
+}
+
+/// Every method on every subgraph that it may use of every topology that it may run on: (kind, subgraph, name, digraphs).
+pub fn table() -> impl Iterator<Item = (&'static Kind, Subgraph, &'static str, Vec<Digraph>)> {
+    methods().flat_map(|(kind, graph)| {
+        let fits = move |(name, digraphs): &(&'static str, Vec<Digraph>)| {
+            // trees are cut from fixed digraphs, copies are kept and corrections made on them; pull-only methods need a π_R that does not move
+            let changing = graph == Subgraph::Full
+                && !build(kind).keeps_copies()
+                && build(kind).reliance() == Reliance::Nothing;
+            (digraphs.len() == 1 || changing)
+                && (kind.network != Network::PullOnly || !π_moves(name))
+                && build(kind).check_network(&topology(kind, graph, digraphs, 0)).is_ok()
+        };
+        digraphs().into_iter().filter(fits).map(move |(name, digraphs)| (kind, graph, name, digraphs))
+    })
+}
+
+/// Whether π_R is another in another round: where the rounds' weights are not doubly stochastic.
+pub fn π_moves(name: &str) -> bool {
+    [THERE_AND_BACK, "random-links"].contains(&name)
+}
+
+/// A raw step that moves the average by `effective` times the mean gradient in the long run, momentum of any kind included.
+pub fn raw_step(kind: &Kind, topology: &Topology, effective: f64) -> f64 {
+    let balls = kind.parameters.iter().filter(|p| ["heavy_ball", "nesterov"].contains(&p.name));
+    let rolling: f64 = balls.filter_map(|p| p.default).sum();
+    let divisor = match kind.name {
+        "r-fast" => kept(topology),
+        _ => topology.step_divisor(kind.network).unwrap(),
+    };
+    let local = kind.parameters.iter().find(|p| p.name == "local_steps").and_then(|p| p.default);
+    effective * (1.0 - rolling) / (divisor * local.unwrap_or(1.0))
+}
+
+/// nΣ π_R,i C_ii π_C,i: c_π of a method that descends along the kept share of its tracker.
+fn kept(topology: &Topology) -> f64 {
+    let rounds = topology.period().len();
+    let at = |k: usize| {
+        let (Stationary { pull, push, .. }, c) =
+            (topology.stationary(k as u64).unwrap(), &topology.at(k as u64).push);
+        (0..topology.agents()).map(|i| pull[i] * c.weight(i, i) * push[i]).sum::<f64>()
+    };
+    (0..rounds).map(at).sum::<f64>() * topology.agents() as f64 / rounds as f64
 }
 
 /// A small random dataset with real values: `rows` rows of 6 features.
@@ -69,6 +183,25 @@ pub fn dataset(rows: usize) -> Dataset {
 
 pub fn logistic(n: usize, batch: Batch) -> Logistic {
     Logistic::new(&dataset(5 * n), Partition::Even, n, 0.01, batch, 1).unwrap()
+}
+
+/// Every model of a finite sum, on rows with as many features as [`dataset`]'s and four classes.
+pub fn finite_sums(n: usize, batch: Batch) -> Vec<(&'static str, Box<dyn Problem>)> {
+    let mut data = dataset(7 * n);
+    data.labels = (0..7 * n).map(|r| (r * r % 7) as f64).collect(); // 0, 1, 2 and 4
+    let robust = |loss| finite_sum(Robust::new(6, loss, 0.7).unwrap(), &data, n, batch);
+    vec![
+        ("softmax", finite_sum(Softmax::new(&data).unwrap(), &data, n, batch)),
+        ("two-layer", finite_sum(TwoLayer::new(&data, 5, 1).unwrap(), &data, n, batch)),
+        ("least-squares", finite_sum(LeastSquares::new(6), &data, n, batch)),
+        ("welsch", robust(RobustLoss::Welsch)),
+        ("cauchy", robust(RobustLoss::Cauchy)),
+    ]
+}
+
+fn finite_sum(model: impl Model + 'static, data: &Dataset, n: usize, batch: Batch) -> Box<dyn Problem> {
+    let problem = FiniteSum::new(model, data, Partition::Shuffled, n, Regulariser::NonConvex(0.01), batch, 1);
+    Box::new(problem.unwrap().with_test(data.clone()).unwrap())
 }
 
 pub fn simulate<'a>(

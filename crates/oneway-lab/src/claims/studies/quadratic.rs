@@ -3,12 +3,13 @@
 use std::ops::ControlFlow;
 
 use anyhow::Result;
+use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
 use oneway::observe::{Observer, View};
 use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::schedule::Schedule;
-use oneway::simulator::{Setup, Simulator, Status};
+use oneway::simulator::Simulator;
 use oneway::topology::{Subgraph, Topology, Weights};
 
 use super::{AGENTS, PETALS};

@@ -1,7 +1,7 @@
 //! The largest stable effective step η·c_π·h, from the eigenvalues of a round.
 
 use anyhow::Result;
-use oneway::methods::{PushPull, Smtpp};
+use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::theory::stability;
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ pub(super) fn run() -> Result<Vec<Limit>> {
     let limit = |(graph, subgraph, digraph)| {
         let topology = topology(digraph, subgraph)?;
         let smtpp = stability::limit(&Smtpp::new(MOMENTUM)?, &topology)?.effective;
-        let push_pull = stability::limit(&PushPull, &topology)?.effective;
+        let push_pull = stability::limit(&PUSH_PULL, &topology)?.effective;
         Ok(Limit { graph, trees: subgraph == trees.0, smtpp, push_pull })
     };
     cases.collect::<Vec<_>>().into_par_iter().map(limit).collect()

@@ -20,7 +20,7 @@ pub(super) fn sample() -> Report {
     let mut figures = vec![];
     for (place, group) in ["Multi-Sub-Ring", "Exponential"].into_iter().enumerate() {
         for (quantity, label) in [("loss", "F(x̄)"), ("gradient", "‖∇F(x̄)‖²")] {
-            for (axis, per_round) in [("iteration", 1.0), ("floats sent", 4920.0)] {
+            for (axis, per_round) in [("iteration", 1.0), ("bytes sent", 4920.0)] {
                 figures.push(figure(place, group, quantity, label, axis, per_round));
             }
         }

@@ -8,6 +8,7 @@
 mod deterministic;
 mod geometric;
 mod random;
+mod time_varying;
 
 pub use deterministic::{
     back_chords, complete, exponential, flower, grid, most_square, one_peer_exponential, ring, ring_of_rings,
@@ -15,6 +16,7 @@ pub use deterministic::{
 };
 pub use geometric::{Radio, geometric, geometric_points};
 pub use random::{erdos_renyi, k_out};
+pub use time_varying::{random_links, random_matching};
 
 use super::Digraph;
 use crate::parameters::{Parameter, Parameters};
@@ -193,7 +195,33 @@ pub static FAMILIES: &[Family] = &[
             one(geometric(agents, given.real("range")?, given.real("spread")?, seed))
         },
     },
+    Family {
+        name: "random-matching",
+        about: "in each round agents are paired at random, and pairs average",
+        parameters: &[PERIOD],
+        random: true,
+        time_varying: true,
+        build: |agents, given, seed| random_matching(agents, given.count("period")?, seed),
+    },
+    Family {
+        name: "random-links",
+        about: "in each round each link of the exponential graph is there with the same probability",
+        parameters: &[
+            parameter("probability", "probability of a link in a round, 0 to 1", 0.5),
+            parameter("offsets", "how many of the offsets 1, 2, 4, …: 1 is a ring, 0 is all of them", 0.0),
+            PERIOD,
+        ],
+        random: true,
+        time_varying: true,
+        build: |agents, given, seed| {
+            let base = time_varying::first_offsets(agents, given.count("offsets")?)?;
+            random_links(&base, given.real("probability")?, given.count("period")?, seed)
+        },
+    },
 ];
+
+const PERIOD: Parameter =
+    parameter("period", "rounds that are drawn; after so many the same draws come again", 100.0);
 
 const COLUMNS: Parameter =
     parameter("columns", "agents in a row, a divisor of n; 0 for the most square grid", 0.0);

@@ -29,7 +29,7 @@ const MARGIN: f64 = 0.02;
 const ROUNDING: f64 = 1e-12;
 
 /// An upper bound on λ_max(AᵀA/m), A the given rows; 0 for rows without entries. O(entries) for each step.
-pub(super) fn largest_eigenvalue(data: &SparseRows, rows: Range<usize>, features: usize) -> f64 {
+pub(in crate::problems) fn largest_eigenvalue(data: &SparseRows, rows: Range<usize>, features: usize) -> f64 {
     let signed = rows.clone().flat_map(|r| data.row(r)).any(|(_, value)| value < 0.0);
     let bound = collatz_wielandt(data, rows.clone(), features);
     match signed {

@@ -17,7 +17,7 @@ const LARGEST: f64 = 708.0;
 ///
 /// e^−a = 2^−k·e^r with k = round(a/ln 2) and |r| ≤ ½ ln 2, where the Taylor polynomial of degree 13 is exact to rounding.
 #[inline(always)]
-fn exp_neg(a: f64) -> f64 {
+pub(in crate::problems) fn exp_neg(a: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5·2⁵²: adding it rounds to a whole number, in the low bits
     let a = if a > LARGEST { LARGEST } else { a };
     let shifted = a * LOG2_E + ROUND;

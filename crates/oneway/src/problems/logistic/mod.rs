@@ -2,9 +2,9 @@
 //!
 //! f_i(x) = (1/m_i) Σ_j ln(1 + exp(−y_ij a_ijᵀx)) + Σ_k α x_k²/(1 + x_k²).
 
-mod curvature;
+pub(super) mod curvature;
 mod kernels;
-mod link;
+pub(super) mod link;
 #[cfg(test)]
 mod tests;
 
@@ -12,6 +12,7 @@ use std::array;
 
 use rayon::prelude::*;
 
+use super::Batch;
 use crate::data::{Dataset, SparseRows};
 use crate::partition::Partition;
 use crate::problem::{LocalModel, Problem, Symmetric};
@@ -21,15 +22,6 @@ use crate::{Error, Result};
 
 use curvature::AddOuterProducts;
 use kernels::{AddGradients, AddRow, AddSampled, Aligned, CountRight, POINTS, Slope};
-
-/// How many rows a stochastic gradient looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Batch {
-    /// So many rows of the agent's own, drawn uniformly with replacement.
-    Sampled(usize),
-    /// All of the agent's rows: the exact gradient.
-    Full,
-}
 
 /// Batches of fewer rows are taken row by row, larger ones in blocks; the bits are the same.
 const FEW: usize = 6;
@@ -92,13 +84,7 @@ impl Logistic {
         data.check()?;
         let shards = partition.split(&data.labels, agents, seed)?;
         let rows_per_agent = data.len() / agents;
-        if let Batch::Sampled(size) = batch
-            && !(1..=rows_per_agent).contains(&size)
-        {
-            let expected =
-                format!("a batch has 1 to {rows_per_agent} rows (an agent's share), or is \"full\"");
-            return Err(Error::parameter("problem", "batch", size, expected));
-        }
+        batch.check(rows_per_agent)?;
         let Dataset { features, labels, rows } = data.select(&shards.concat());
         let labels = labels.iter().map(|&label| label as i8).collect();
         Ok(Self { rows, labels, features, rows_per_agent, agents, α, batch, test: None })
@@ -107,15 +93,7 @@ impl Logistic {
     /// Adds held-out data, for the test accuracy.
     pub fn with_test(mut self, test: Dataset) -> Result<Self> {
         test.check()?;
-        if test.features != self.features {
-            return Err(Error::Mismatch {
-                left: "training data",
-                left_size: self.features,
-                right: "test data",
-                right_size: test.features,
-                unit: "features",
-            });
-        }
+        test.check_features(self.features)?;
         self.test = Some(test);
         Ok(self)
     }
@@ -263,6 +241,19 @@ impl Problem for Logistic {
             );
             losses.iter_mut().zip(found).for_each(|(loss, found)| *loss = found);
         }
+    }
+
+    fn samples(&self) -> Option<usize> {
+        Some(self.rows_per_agent)
+    }
+
+    /// One row's loss, with the whole regulariser: what a batch of one sees.
+    fn component(&self, agent: usize, sample: usize, x: &[f64], g: &mut [f64]) {
+        debug_assert!(sample < self.rows_per_agent, "sample {sample} of {}", self.rows_per_agent);
+        widest(
+            #[inline(always)]
+            || self.one_row(agent * self.rows_per_agent + sample, x, g),
+        );
     }
 
     /// L = max_i ¼λ_max(A_iᵀA_i/m_i) + 2α: the logistic loss has curvature at most ¼ (at z = 0) and the regulariser,

@@ -59,6 +59,33 @@ fn sampled_gradients_have_the_exact_one_as_their_mean() {
 }
 
 #[test]
+fn the_mean_of_the_components_is_the_exact_gradient() {
+    let problem = problem(Batch::Full);
+    let (x, mut exact, mut g, mut mean) = (point(), vec![0.0; 123], vec![9.0; 123], vec![0.0; 123]);
+    problem.exact(7, &x, &mut exact);
+    let samples = problem.samples().unwrap();
+    assert_eq!(samples, 814);
+    for sample in 0..samples {
+        problem.component(7, sample, &x, &mut g);
+        mean.iter_mut().zip(&g).for_each(|(mean, g)| *mean += g / samples as f64);
+    }
+    assert!(distance(&mean, &exact) < 1e-14, "{}", distance(&mean, &exact));
+}
+
+#[test]
+fn a_batch_of_one_is_the_component_it_draws_to_the_bit() {
+    let problem = problem(Batch::Sampled(1));
+    let (x, mut drawn, mut component) = (point(), vec![0.0; 123], vec![9.0; 123]);
+    for round in 0..50 {
+        let mut draws = Draws::new(1, Purpose::Gradient, 3, round);
+        let sample = draws.clone().below(814);
+        problem.gradient(3, &x, &mut draws, &mut drawn);
+        problem.component(3, sample, &x, &mut component);
+        assert_eq!(bits(&drawn), bits(&component), "round {round}");
+    }
+}
+
+#[test]
 fn a_batch_of_one_has_the_bits_of_a_batch_however_summed() {
     let problem = problem(Batch::Sampled(1));
     for r in 0..500 {

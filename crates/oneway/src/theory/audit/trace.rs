@@ -2,11 +2,12 @@
 
 use super::Subject;
 use crate::Result;
+use crate::engine::{Engine, Setup};
 use crate::methods::Smtpp;
 use crate::metrics;
 use crate::observe::View;
 use crate::schedule::Schedule;
-use crate::simulator::{Setup, Simulator};
+use crate::simulator::Simulator;
 use crate::theory::contraction::Contraction;
 
 /// Numbers beyond this have diverged: their squares would soon overflow.

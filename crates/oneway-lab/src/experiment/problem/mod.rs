@@ -1,12 +1,15 @@
 //! `[problem]`: what the user wrote, and the problem built from it, with a hash of all that it is made of.
 
+pub(crate) mod dataset;
+mod finite_sum;
+
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
-use oneway::data::a9a::{self, FEATURES, Split};
-use oneway::data::{Dataset, libsvm};
+use anyhow::Result;
+use oneway::data::libsvm::{self, Labels};
+use oneway::data::{Dataset, Split};
 use oneway::partition::Partition;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
@@ -15,6 +18,8 @@ use toml::Value;
 use super::fields::{Fields, real};
 use super::spec::RunSpec;
 use crate::results::sha256;
+use dataset::DatasetSpec;
+use finite_sum::{FiniteSumSpec, ModelKind};
 
 /// `[problem]`.
 #[derive(Debug)]
@@ -30,15 +35,8 @@ pub(crate) enum ProblemSpec {
     },
     /// Quadratics with a known minimiser.
     Quadratic { shape: QuadraticShape, seed: u64 },
-}
-
-/// Where rows come from.
-#[derive(Debug, Clone)]
-pub(crate) enum DatasetSpec {
-    /// A split of the embedded a9a.
-    A9a(Split),
-    /// A LIBSVM file.
-    File { path: PathBuf, features: Option<usize> },
+    /// A mean over rows of another model.
+    FiniteSum(FiniteSumSpec),
 }
 
 /// `kind`.
@@ -46,11 +44,19 @@ pub(crate) enum DatasetSpec {
 enum Kind {
     Logistic,
     Quadratic,
+    FiniteSum(ModelKind),
 }
 
 impl ProblemSpec {
     pub(super) fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
-        let kinds = [("logistic", Kind::Logistic), ("quadratic", Kind::Quadratic)];
+        let kinds = [
+            ("logistic", Kind::Logistic),
+            ("quadratic", Kind::Quadratic),
+            ("softmax", Kind::FiniteSum(ModelKind::Softmax)),
+            ("least-squares", Kind::FiniteSum(ModelKind::LeastSquares)),
+            ("two-layer", Kind::FiniteSum(ModelKind::TwoLayer)),
+            ("robust", Kind::FiniteSum(ModelKind::Robust)),
+        ];
         let kind = fields.choice("kind", &kinds)?;
         let seed = fields.count("seed")?.unwrap_or(run.seed);
         let spec = match fields.required("kind", kind)? {
@@ -81,26 +87,20 @@ impl ProblemSpec {
                     seed,
                 }
             }
+            Kind::FiniteSum(model) => {
+                ProblemSpec::FiniteSum(FiniteSumSpec::read(model, &mut fields, folder, run, seed)?)
+            }
         };
         fields.finish()?;
         Ok(spec)
     }
 }
 
-impl DatasetSpec {
-    /// `a9a`, of which `split` is taken, or a path relative to `folder`.
-    pub(crate) fn new(name: &str, folder: &Path, features: Option<usize>, split: Split) -> Result<Self> {
-        match (name, features) {
-            ("a9a", None | Some(FEATURES)) => Ok(DatasetSpec::A9a(split)),
-            ("a9a", Some(other)) => bail!("a9a: `features` = {other} is not possible: it has {FEATURES}"),
-            (path, features) => Ok(DatasetSpec::File { path: folder.join(path), features }),
-        }
-    }
-}
+/// More numbers than this, 8 GB of them, are a slip of the keyboard, which should not exhaust the memory.
+const MOST_NUMBERS: u64 = 1_000_000_000;
 
-/// A number of coordinates, within what could ever fit into memory: a slip of the keyboard should not exhaust it.
+/// A number of coordinates, within what could ever fit into memory.
 fn dimension(fields: &mut Fields, key: &str, agents: usize) -> Result<Option<usize>> {
-    const MOST_NUMBERS: u64 = 1_000_000_000;
     let most = (MOST_NUMBERS / agents.max(1) as u64).max(1);
     match fields.count(key)? {
         Some(value) if !(1..=most).contains(&value) => {
@@ -182,17 +182,16 @@ impl BuiltProblem {
     /// Builds the problem for so many agents; reads the files it names.
     fn new(spec: &ProblemSpec, agents: usize) -> Result<Self> {
         match spec {
+            ProblemSpec::FiniteSum(spec) => spec.build(agents),
             ProblemSpec::Quadratic { shape, seed } => Ok(Self {
                 problem: Box::new(Quadratic::new(*shape, agents, *seed)?),
                 sha256: sha256(format!("quadratic {shape:?} agents {agents} seed {seed}")),
             }),
             ProblemSpec::Logistic { dataset, test, alpha, partition, batch, seed } => {
-                let data = dataset.load()?;
-                let test = match (dataset, test) {
-                    (_, Some(test)) => Some(test.with_features(data.features).load()?),
-                    (DatasetSpec::A9a(_), None) => Some(a9a::a9a(a9a::Split::Test)),
-                    (DatasetSpec::File { .. }, None) => None,
-                };
+                let data = dataset.load(Labels::Signs)?;
+                let test = test.clone().or_else(|| dataset.held_out());
+                let test =
+                    test.map(|test| test.with_features(data.features).load(Labels::Signs)).transpose()?;
                 let hash = |data: &Dataset| {
                     let mut text = vec![];
                     libsvm::write(data, &mut text)?;
@@ -207,26 +206,6 @@ impl BuiltProblem {
                     None => Box::new(problem),
                 };
                 Ok(Self { problem, sha256: sha256(fingerprint) })
-            }
-        }
-    }
-}
-
-impl DatasetSpec {
-    /// Reads the rows.
-    pub(crate) fn load(&self) -> oneway::Result<Dataset> {
-        match self {
-            DatasetSpec::A9a(split) => Ok(a9a::a9a(*split)),
-            DatasetSpec::File { path, features } => libsvm::read(path, *features),
-        }
-    }
-
-    /// The same with the number of features of the training data, which a test split may not show.
-    fn with_features(&self, features: usize) -> Self {
-        match self {
-            DatasetSpec::A9a(split) => DatasetSpec::A9a(*split),
-            DatasetSpec::File { path, .. } => {
-                DatasetSpec::File { path: path.clone(), features: Some(features) }
             }
         }
     }

@@ -8,11 +8,14 @@
 //! **Indices** count from 1 and ascend within a row; features that are not given are 0. A 0 that is given is not stored,
 //! but its index counts like any other.
 //!
-//! **Labels** are one pair in the whole file: −1 and +1, 0 and 1 (0 is read as −1), or 1 and 2 (1 is read as −1, 2 as +1).
-//! Whatever number syntax gives these values will do: `1`, `+1`, `1.0`. The first label other than 1 tells the pair; where
-//! there is none, as in a file of one class, 1 is read as +1, as two of the three pairs have it.
+//! **Labels** that are read as [signs](Labels::Signs) are one pair in the whole file: −1 and +1, 0 and 1 (0 is read as −1),
+//! or 1 and 2 (1 is read as −1, 2 as +1). Whatever number syntax gives these values will do: `1`, `+1`, `1.0`. The first label
+//! other than 1 tells the pair; where there is none, as in a file of one class, 1 is read as +1, as two of the three pairs
+//! have it. Labels that are read as [numbers](Labels::Numbers), the names of classes or real targets, are kept as they are.
 //!
 //! **Lines** end in LF or CRLF; blank lines and comments from `#` on are skipped.
+
+mod labels;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -22,20 +25,25 @@ use super::{Dataset, SparseRows};
 use crate::error::shown;
 use crate::{Error, Result};
 
+pub use labels::Labels;
+use labels::ReadLabels;
+
 /// Longest line that is read: room for millions of cells, but a file that is no text cannot exhaust the memory.
 const LONGEST_LINE: u64 = 64 << 20;
 
-const LABELS_ALLOWED: &str =
-    "a row begins with its label, -1 or +1 (or 0 or 1, or 1 or 2, in the whole file)";
+/// Reads a file with labels of two signs; see [`parse`].
+pub fn read(path: &Path, features: Option<usize>) -> Result<Dataset> {
+    read_as(Labels::Signs, path, features)
+}
 
 /// Reads a file; see [`parse`].
-pub fn read(path: &Path, features: Option<usize>) -> Result<Dataset> {
+pub fn read_as(labels: Labels, path: &Path, features: Option<usize>) -> Result<Dataset> {
     if path.is_dir() {
         let message = "is a directory: give a file in LIBSVM's format".to_owned();
         return Err(Error::File { path: path.to_owned(), message });
     }
     let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    parse(BufReader::new(file), path, features)
+    parse_as(labels, BufReader::new(file), path, features)
 }
 
 /// Reads rows line by line; `path` only serves to name the source in errors.
@@ -55,11 +63,32 @@ pub fn read(path: &Path, features: Option<usize>) -> Result<Dataset> {
 /// # Errors
 /// A line that cannot be read gives [`Error::Parse`] with its place; no rows at all, or no features, [`Error::File`];
 /// `features` of 0, [`Error::Parameter`]; a source that fails, [`Error::Io`].
-pub fn parse(mut reader: impl BufRead, path: &Path, features: Option<usize>) -> Result<Dataset> {
+pub fn parse(reader: impl BufRead, path: &Path, features: Option<usize>) -> Result<Dataset> {
+    parse_as(Labels::Signs, reader, path, features)
+}
+
+/// The same with labels of any kind.
+///
+/// ```
+/// use oneway::data::libsvm::{Labels, parse_as};
+/// use std::path::Path;
+/// let data = parse_as(Labels::Numbers, &b"7 1:1\n-2.5 2:1\n"[..], Path::new("text"), None)?;
+/// assert_eq!(data.labels, [7.0, -2.5]);
+/// # Ok::<(), oneway::Error>(())
+/// ```
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_as(
+    labels: Labels,
+    mut reader: impl BufRead,
+    path: &Path,
+    features: Option<usize>,
+) -> Result<Dataset> {
     if features == Some(0) {
         return Err(Error::parameter(path.display().to_string(), "features", 0, "give at least 1"));
     }
-    let mut labels = Labels::default();
+    let mut labels = ReadLabels::new(labels);
     let mut rows = SparseRows::new();
     let mut largest = 0;
     let mut line = Vec::new();
@@ -96,13 +125,14 @@ pub fn parse(mut reader: impl BufRead, path: &Path, features: Option<usize>) -> 
     }
     match features.unwrap_or(largest as usize) {
         0 => Err(unusable("has no features in any row, so their number is unknown: give `features`")),
-        features => Ok(Dataset { features, labels: labels.signs(), rows }),
+        features => Ok(Dataset { features, labels: labels.finish(), rows }),
     }
 }
 
-/// Writes a dataset as LIBSVM's own files have it: label, blank, `index:value` and a blank for each stored entry. Values
-/// have the fewest digits that read back to the same number, so [`parse`] with the same `features` gives the dataset
-/// again (except for stored zeros, which it drops).
+/// Writes a dataset as LIBSVM's own files have it: label, blank, `index:value` and a blank for each stored entry. Where all
+/// labels are ±1 they are written as `+1` and `-1`, and otherwise as numbers. Numbers have the fewest digits that read back
+/// to the same one, so [`parse`], or [`parse_as`] with [`Labels::Numbers`], gives the dataset again with the same
+/// `features` (except for stored zeros, which it drops).
 ///
 /// Lines are written one by one: give a [`BufWriter`](io::BufWriter) for a file.
 pub fn write(dataset: &Dataset, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
@@ -111,23 +141,31 @@ pub fn write(dataset: &Dataset, out: &mut (impl Write + ?Sized)) -> io::Result<(
     let binary = dataset.rows.is_binary() && dataset.features <= FEW;
     let texts: Vec<String> =
         (1..=if binary { dataset.features } else { 0 }).map(|index| format!("{index}:1 ")).collect();
+    let signs = dataset.labels.iter().all(|label| label.abs() == 1.0);
     for (r, &label) in dataset.labels.iter().enumerate() {
-        out.write_all(if label > 0.0 { b"+1 " } else { b"-1 " })?;
+        match signs {
+            true => out.write_all(if label > 0.0 { b"+1 " } else { b"-1 " })?,
+            false => write_number(label, out)?,
+        }
         for (column, value) in dataset.rows.row(r) {
             if let Some(text) = texts.get(column as usize) {
                 out.write_all(text.as_bytes())?;
                 continue;
             }
-            let index = u64::from(column) + 1;
-            // `{}` never uses an exponent: 1e300 would take 301 digits.
-            match value.abs() {
-                0.0 | 1e-5..1e16 => write!(out, "{index}:{value} ")?,
-                _ => write!(out, "{index}:{value:e} ")?,
-            }
+            write!(out, "{}:", u64::from(column) + 1)?;
+            write_number(value, out)?;
         }
         out.write_all(b"\n")?;
     }
     Ok(())
+}
+
+/// A number and a blank. `{}` never uses an exponent: 1e300 would take 301 digits.
+fn write_number(value: f64, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    match value.abs() {
+        0.0 | 1e-5..1e16 => write!(out, "{value} "),
+        _ => write!(out, "{value:e} "),
+    }
 }
 
 /// What is wrong at a byte of a line.
@@ -209,42 +247,6 @@ fn read_value(value: &str) -> std::result::Result<f64, String> {
         Ok(number) if number.is_finite() => Ok(number),
         Ok(_) => Err(format!("the value `{}` is not finite: give a number of at most 1.7e308", shown(value))),
         Err(_) => Err(format!("the value `{}` is not a number, such as `1` or `-2.5e3`", shown(value))),
-    }
-}
-
-/// The labels as they stand in the file. What 1 means may only be known at its end.
-#[derive(Default)]
-struct Labels {
-    values: Vec<f64>,
-    /// The first label other than 1, which tells the pair, and its line.
-    telling: Option<(f64, usize)>,
-}
-
-impl Labels {
-    fn push(&mut self, label: &str, line: usize) -> std::result::Result<(), String> {
-        let value = match label.parse::<f64>() {
-            Ok(value) if [-1.0, 0.0, 1.0, 2.0].contains(&value) => value,
-            _ => return Err(format!("`{}` is not a label: {LABELS_ALLOWED}", shown(label))),
-        };
-        if value != 1.0 {
-            let (telling, first) = *self.telling.get_or_insert((value, line));
-            if value != telling {
-                return Err(format!(
-                    "label {value} does not go with label {telling} on line {first}: {LABELS_ALLOWED}"
-                ));
-            }
-        }
-        self.values.push(value);
-        Ok(())
-    }
-
-    /// The labels as −1 and +1.
-    fn signs(self) -> Vec<f64> {
-        let positive = match self.telling {
-            Some((2.0, _)) => 2.0,
-            _ => 1.0,
-        };
-        self.values.into_iter().map(|value| if value == positive { 1.0 } else { -1.0 }).collect()
     }
 }
 

@@ -1,0 +1,67 @@
+//! Logs of arrivals of asynchronous cells: written beside the results, and replayed from there.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use oneway::asynchronous::{Asynchronous, Log};
+use oneway::engine::Engine;
+
+use crate::experiment::clock::Timing;
+use crate::experiment::plan::Cell;
+use crate::results::folder::{OutputFolder, write_whole};
+use crate::runner::Ran;
+
+/// The folder of logs in a results folder.
+const FOLDER: &str = "arrivals";
+/// Bytes of a log, at most: what is larger is not ours.
+const LARGEST: u64 = 1 << 30;
+
+/// Writes the log of every asynchronous cell that ran; returns where, if there is one.
+///
+/// A cell is run once more for it, without measuring, and must end in the state in which it ended.
+pub(crate) fn write(folder: &OutputFolder, ran: &[Ran<'_>]) -> Result<Option<PathBuf>> {
+    let place = folder.path().join(FOLDER);
+    let mut written = None;
+    for ran in ran {
+        let Timing::Asynchronous(clock) = ran.cell.entry.timing else { continue };
+        let mut engine = Asynchronous::logging(ran.cell.setup(), clock)?;
+        (0..ran.result.end.rounds).for_each(|_| engine.round());
+        let log = engine.log().context("no log was kept")?.with_label(&ran.cell.key);
+        if log.state_hash() != ran.result.end.state_hash {
+            bail!("{}: run once more for its log, it ended in another state", ran.cell);
+        }
+        fs::create_dir_all(&place).with_context(|| format!("cannot write to {}", place.display()))?;
+        write_whole(&place.join(format!("{}.log", ran.cell.key)), log.to_bytes())?;
+        written = Some(place.clone());
+    }
+    Ok(written)
+}
+
+/// Reads a log, and says whose results folder it is in.
+pub(crate) fn read(path: &Path) -> Result<(Log, PathBuf)> {
+    let read = || {
+        let mut bytes = vec![];
+        fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST {
+            bail!("it has more than {LARGEST} bytes, which no log of arrivals has");
+        }
+        Ok(Log::from_bytes(&bytes)?)
+    };
+    let log = read().with_context(|| path.display().to_string())?;
+    let parent = |path: &Path| match path.parent() {
+        Some(parent) if parent.as_os_str().is_empty() => Some(PathBuf::from(".")),
+        other => other.map(Path::to_owned),
+    };
+    let whole = fs::canonicalize(path).with_context(|| path.display().to_string())?;
+    let folder = parent(&whole).and_then(|logs| parent(&logs));
+    Ok((log, folder.with_context(|| format!("{} is in no results folder", path.display()))?))
+}
+
+/// Runs a cell again as its log says: the hash of its final state.
+pub(crate) fn replay(cell: &Cell<'_>, log: &Log) -> oneway::Result<String> {
+    let mut engine = Asynchronous::replay(cell.setup(), log)?;
+    (0..log.units()).for_each(|_| engine.round());
+    Ok(engine.state_hash())
+}

@@ -1,0 +1,198 @@
+//! `docs/methods.md`, made from the registry: every method with its rule, its network, what it sends, its parameters, its
+//! reference, and a picture of how it behaves.
+
+mod behaviour;
+mod miniature;
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use oneway::codec::CODECS;
+use oneway::method::Network;
+use oneway::methods::estimator::ESTIMATORS;
+use oneway::methods::{KINDS, Kind, Trust};
+use oneway::parameters::Parameter;
+use oneway::problems::{Quadratic, QuadraticShape};
+use rayon::prelude::*;
+
+use crate::results::folder::OutputFolder;
+use behaviour::{AGENTS, Behaviour, FEATURES, ROUNDS, ROWS, STEPS};
+
+/// The page's name, and where its pictures are beside it.
+pub(crate) const FILE: &str = "methods.md";
+const IMAGES: &str = "images/methods";
+
+/// The networks, in the order of the page, with a heading each.
+const GROUPS: [(Network, &str); 6] = [
+    (Network::PushPull, "Digraphs, with a matrix for models and one for trackers"),
+    (Network::PushSum, "Digraphs, by push-sum"),
+    (Network::PullOnly, "Digraphs, with a row-stochastic matrix only"),
+    (Network::Balanced, "Balanced digraphs and undirected graphs"),
+    (Network::Undirected, "Undirected graphs"),
+    (Network::Central, "Centralised bounds"),
+];
+
+/// Writes the page and its pictures.
+pub(crate) fn write(folder: &OutputFolder) -> Result<()> {
+    let pictures = KINDS.par_iter().map(|kind| {
+        let behaviour = Behaviour::of(kind)?;
+        Ok((kind, behaviour))
+    });
+    let behaviours = pictures.collect::<oneway::Result<Vec<_>>>()?;
+    OutputFolder::prepare(&folder.path().join(IMAGES))?;
+    for (kind, behaviour) in &behaviours {
+        folder.write(&format!("{IMAGES}/{}.svg", kind.name), miniature::svg(kind.name, behaviour))?;
+    }
+    let steps = behaviours.iter().map(|(_, behaviour)| behaviour.step).collect::<Vec<_>>();
+    folder.write(FILE, text(&steps)?)?;
+    Ok(())
+}
+
+/// The page; `steps` are those that the pictures were made with, method by method.
+fn text(steps: &[f64]) -> Result<String> {
+    let mut page = format!(
+        "# Methods\n\n\
+         Every method of the registry. This page is made from it: `just methods-page`. `oneway methods` prints the same \
+         for the version at hand.\n\n\
+         In rules, a stacked matrix has a row for each agent, ⁺ marks the next round, G is a stochastic gradient at the \
+         current point, R is row-stochastic (models are pulled), C column-stochastic (trackers are pushed), W doubly \
+         stochastic. What is sent is counted on one link in one round.\n\n\
+         The pictures show ‖∇F(x̄)‖² over {ROUNDS} rounds of least squares on synthetic rows: {AGENTS} agents on the \
+         exponential digraph (its links both ways for methods that need it; its trees for STPP), {ROWS} rows of \
+         {FEATURES} features each, every agent with weights of its own. Blue: exact gradients. Orange: one row a \
+         gradient. Both have one step: of {STEPS} from 4/L on, each half of the one before, and of these only those with which \
+         samples get somewhere, the one that ends lowest with exact gradients. It is no comparison: a method's best step with \
+         samples is another, and parameters are the defaults.\n\n\
+         Trust: **A**, read in the authors' code or text; **B**, in a standard form that several sources share; **C**, \
+         from memory: its identities are tested, and its documentation says what was not verified.\n"
+    );
+    for (network, heading) in GROUPS {
+        write!(page, "\n## {heading}\n\n{}.\n", capital(network.about()))?;
+        for (kind, step) in KINDS.iter().zip(steps).filter(|(kind, _)| kind.network == network) {
+            page += &section(kind, *step)?;
+        }
+    }
+    page += "\n## Estimators\n\n\
+             What an agent makes of its stochastic gradients before it shares it: `estimator = \"storm\"` in a method that \
+             has room for one.\n\n";
+    page += "| name | what it is | rule | parameters |\n|---|---|---|---|\n";
+    for kind in ESTIMATORS {
+        let parameters = parameters(kind.parameters).join("; ");
+        writeln!(page, "| `{}` | {} | {} | {parameters} |", kind.name, kind.about, cell(kind.rule))?;
+    }
+    page += "\n## Codecs\n\nLossy codes for messages: `compress = \"sign\"` in any method.\n\n";
+    page += "| name | what it is | rule | parameters |\n|---|---|---|---|\n";
+    for kind in CODECS {
+        let parameters = parameters(kind.parameters).join("; ");
+        writeln!(page, "| `{}` | {} | {} | {parameters} |", kind.name, kind.about, cell(kind.rule))?;
+    }
+    Ok(page)
+}
+
+fn section(kind: &Kind, step: f64) -> Result<String> {
+    let trust = match kind.trust {
+        Trust::A => "A",
+        Trust::B => "B",
+        Trust::C => "C",
+    };
+    let graphs: Vec<String> = kind.graphs.iter().map(|graph| format!("`{}`", graph.name())).collect();
+    let mut text = format!("\n### `{}`\n\n{}.\n\n    {}\n\n", kind.name, capital(kind.about), kind.rule);
+    writeln!(text, "![{0} on the standard problem]({IMAGES}/{0}.svg)\n", kind.name)?;
+    writeln!(text, "- {} (trust {trust})", kind.reference)?;
+    if kind.network != Network::Central {
+        writeln!(text, "- sends {}", sends(kind)?)?;
+    }
+    if kind.graphs.len() > 1 {
+        writeln!(text, "- graph: {}", graphs.join(", "))?;
+    }
+    for parameter in parameters(kind.parameters) {
+        writeln!(text, "- {parameter}")?;
+    }
+    if kind.with_estimator.is_some() {
+        writeln!(text, "- takes an `estimator`")?;
+    }
+    match step > 0.0 {
+        true => writeln!(text, "- pictured with a step of {step}/L")?,
+        false => writeln!(text, "- no step that was tried converges on the standard problem")?,
+    }
+    Ok(text)
+}
+
+/// What one link carries in one round, on both graphs: a number of numbers where it is one, else bytes.
+fn sends(kind: &Kind) -> Result<String> {
+    let method = kind.method([])?;
+    let bytes = |agents: usize, dim: usize| {
+        let shape = QuadraticShape { dim, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
+        let problem = Quadratic::new(shape, agents, 1)?;
+        let phases = (0..method.phases()).map(|phase| method.bytes(&problem, phase));
+        oneway::Result::Ok(phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]))
+    };
+    // linear in d and n, if it is: three places tell
+    let (here, wider, more) = (bytes(AGENTS, 1000)?, bytes(AGENTS, 2000)?, bytes(AGENTS + 1, 1000)?);
+    let of = |graph: usize| {
+        let (here, wider, more) = (here[graph], wider[graph], more[graph]);
+        let (per_d, per_n) = ((wider - here) / 8000, (more - here) / 8);
+        let rest = (here / 8).checked_sub(per_d * 1000 + per_n * AGENTS);
+        match rest {
+            _ if here == 0 => None,
+            Some(rest) if here % 8 == 0 && per_d * 8000 == wider - here => {
+                let times = |count: usize, name: &str| match count {
+                    0 => None,
+                    1 => Some(name.to_owned()),
+                    count => Some(format!("{count}{name}")),
+                };
+                let rest = (rest > 0).then(|| rest.to_string());
+                let terms: Vec<String> =
+                    [times(per_d, "d"), times(per_n, "n"), rest].into_iter().flatten().collect();
+                Some(format!("{} numbers", terms.join(" + ")))
+            }
+            _ => Some(format!("{here} bytes at d = 1000 with its default codec")),
+        }
+    };
+    let pull = of(0).map(|numbers| format!("{numbers} on the pull graph"));
+    let push = of(1).map(|numbers| format!("{numbers} on the push graph"));
+    let both: Vec<String> = pull.into_iter().chain(push).collect();
+    let phases = match method.phases() {
+        1 => String::new(),
+        phases => format!(", in {phases} exchanges"),
+    };
+    Ok(format!("{}{phases}", both.join(", ")))
+}
+
+fn parameters(declared: &[Parameter]) -> Vec<String> {
+    let one = |p: &Parameter| {
+        let default = p.default.map_or("must be given".to_owned(), |default| format!("default {default}"));
+        format!("`{}`: {} ({default})", p.name, p.about)
+    };
+    declared.iter().map(one).collect()
+}
+
+/// Text for a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_in_docs_is_that_of_the_registry() {
+        let written = include_str!("../../../../docs/methods.md");
+        let step = |kind: &Kind| {
+            let section = written.split("\n### ").find(|part| part.starts_with(&format!("`{}`", kind.name)));
+            let pictured = section.and_then(|section| section.split("a step of ").nth(1));
+            pictured.and_then(|text| text.split("/L").next()?.parse().ok()).unwrap_or(0.0)
+        };
+        let steps: Vec<f64> = KINDS.iter().map(step).collect();
+        assert!(
+            text(&steps).unwrap() == written,
+            "docs/methods.md is not up to date: run `just methods-page`"
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! What tuning found, compared on samples that it has not seen.
+
+use anyhow::Result;
+use comfy_table::{Table as Lines, presets};
+
+use super::Search;
+use super::trial::{self, Trial};
+use crate::figure::gallery::{Art, Picture};
+use crate::figure::heat::{self, HeatMap};
+use crate::figure::render::Theme;
+use crate::report::number::number;
+use crate::results::cells::CellStore;
+use crate::runner::Runner;
+
+/// Tuned methods on all topologies, run with the file's own seeds.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    topologies: Vec<String>,
+    methods: Vec<String>,
+    /// A row for each method, a result for each topology.
+    results: Vec<Vec<Score>>,
+}
+
+/// One tuned method on one topology.
+#[derive(Debug, Clone, Default)]
+struct Score {
+    step: f64,
+    second: String,
+    /// Whether the setting lies at the edge of the grid.
+    edge: bool,
+    /// A score for each repetition; empty if one diverged.
+    scores: Vec<f64>,
+}
+
+impl Score {
+    fn mean(&self) -> Option<f64> {
+        (!self.scores.is_empty()).then(|| self.scores.iter().sum::<f64>() / self.scores.len() as f64)
+    }
+
+    /// Standard error of the mean.
+    fn error(&self) -> Option<f64> {
+        let (mean, n) = (self.mean()?, self.scores.len() as f64);
+        let squares = self.scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>();
+        (n > 1.0).then(|| (squares / (n - 1.0) / n).sqrt())
+    }
+}
+
+impl Search {
+    /// Runs what was found with the file's own samples.
+    pub(crate) fn compare(&self, runner: &Runner, store: &CellStore) -> Result<Comparison> {
+        let plans = self.tuned_plans()?;
+        let cells: Vec<_> = plans.iter().flat_map(super::Plan::cells).collect();
+        let ran = runner.run(&cells, store, false)?;
+        let topologies: Vec<String> = self.places.iter().map(|place| place.topology.clone()).collect();
+        let mut methods: Vec<String> = vec![];
+        for trial in &self.trials {
+            if !methods.contains(&trial.method) {
+                methods.push(trial.method.clone());
+            }
+        }
+        let result = |method: &str, topology: &str| {
+            let Some(trial) = self.trials.iter().find(|t| t.method == method && t.topology == topology)
+            else {
+                return Score::default();
+            };
+            let own = ran.iter().filter(|ran| {
+                ran.cell.entry.method_name == method && ran.cell.entry.topology_name == topology
+            });
+            let scores: Option<Vec<f64>> = own.map(|ran| trial::score_of(&ran.result, self.by)).collect();
+            let Trial { step, edge, .. } = *trial;
+            Score { step, second: trial.second_text(), edge, scores: scores.unwrap_or_default() }
+        };
+        let results = methods
+            .iter()
+            .map(|method| topologies.iter().map(|topology| result(method, topology)).collect())
+            .collect();
+        Ok(Comparison { topologies, methods, results })
+    }
+}
+
+impl Comparison {
+    /// Ratios to the best of each topology.
+    fn ratios(&self) -> Vec<Vec<Option<f64>>> {
+        let best = |column: usize| {
+            let means = self.results.iter().filter_map(|row| row[column].mean());
+            means.reduce(f64::min)
+        };
+        let best: Vec<Option<f64>> = (0..self.topologies.len()).map(best).collect();
+        let row = |row: &Vec<Score>| {
+            row.iter().zip(&best).map(|(score, best)| Some(score.mean()? / (*best)?)).collect()
+        };
+        self.results.iter().map(row).collect()
+    }
+
+    /// `topology,method,step,parameter,edge,mean,standard_error,repetitions`, cells without a number empty.
+    pub(crate) fn csv(&self) -> String {
+        let mut text = "topology,method,step,parameter,edge,mean,standard_error,repetitions\n".to_owned();
+        for (column, topology) in self.topologies.iter().enumerate() {
+            for (method, row) in self.methods.iter().zip(&self.results) {
+                let score = &row[column];
+                let [mean, error] = [score.mean(), score.error()]
+                    .map(|value| value.map_or(String::new(), |value| format!("{value:?}")));
+                let Score { step, second, edge, scores } = score;
+                let repetitions = scores.len();
+                text +=
+                    &format!("{topology},{method},{step:?},{second},{edge},{mean},{error},{repetitions}\n");
+            }
+        }
+        text
+    }
+
+    /// Means with their standard errors, a few topologies at a time; the best of each topology marked, and with it all within
+    /// two standard errors.
+    pub(crate) fn table(&self) -> String {
+        /// More do not fit a terminal.
+        const SIDE_BY_SIDE: usize = 4;
+        let columns: Vec<usize> = (0..self.topologies.len()).collect();
+        let parts: Vec<String> = columns.chunks(SIDE_BY_SIDE).map(|columns| self.part(columns)).collect();
+        let of = self.results.iter().flatten().count();
+        let edge = self.results.iter().flatten().filter(|score| score.edge).count();
+        format!(
+            "{}\n* the lowest mean of its column, and those within two standard errors of it; – no step that was tried, or not \
+             every repetition, ends better than it began\n{edge} of {of} settings lie at the edge of the grid: more may be gained \
+             beyond it",
+            parts.join("\n")
+        )
+    }
+
+    fn part(&self, columns: &[usize]) -> String {
+        let mut lines = Lines::new();
+        lines.load_style(presets::UTF8_BORDERS_ONLY);
+        let names = columns.iter().map(|&column| self.short_name(column));
+        lines.set_header(std::iter::once("tuned".to_owned()).chain(names));
+        let best = |column: usize| {
+            let known = self.results.iter().map(|row| &row[column]);
+            let known = known.filter_map(|score| Some((score.mean()?, score.error().unwrap_or(0.0))));
+            known.min_by(|a, b| a.0.total_cmp(&b.0))
+        };
+        for (method, row) in self.methods.iter().zip(&self.results) {
+            let cells = columns.iter().map(|&column| match (row[column].mean(), best(column)) {
+                (Some(mean), Some((least, error))) => {
+                    let own = row[column].error();
+                    let mark = if mean - least <= 2.0 * own.unwrap_or(0.0).hypot(error) { "*" } else { " " };
+                    let spread = own.map_or(String::new(), |error| format!(" ± {}", number(error)));
+                    format!("{}{spread} {mark}", number(mean))
+                }
+                _ => "–".to_owned(),
+            });
+            lines.add_row(std::iter::once(method.clone()).chain(cells));
+        }
+        lines.to_string()
+    }
+
+    /// A topology's name with the values that were swept and without their keys: `ring, even`.
+    fn short_name(&self, column: usize) -> String {
+        let name = &self.topologies[column];
+        let Some((plain, swept)) = name.strip_suffix(']').and_then(|name| name.split_once(" [")) else {
+            return name.clone();
+        };
+        let values = swept
+            .split("] [")
+            .flat_map(|part| part.split("; "))
+            .map(|pair| pair.split_once('=').map_or(pair, |(_, value)| value));
+        std::iter::once(plain).chain(values).collect::<Vec<_>>().join(", ")
+    }
+
+    /// How many times the best method's score each method has.
+    pub(crate) fn picture(&self) -> Picture {
+        let values = self.ratios();
+        let scale = heat::Scale::of(values.iter().flatten().flatten().copied());
+        let map = HeatMap {
+            title: "Tuned methods: score over the best of the column".to_owned(),
+            x_label: "topology".to_owned(),
+            columns: (0..self.topologies.len()).map(|column| self.short_name(column)).collect(),
+            y_label: "method".to_owned(),
+            rows: self.methods.clone(),
+            values,
+            scale,
+        };
+        let [light, css] = [Theme::Light, Theme::Css].map(|theme| heat::svg(&map, theme));
+        Picture {
+            file: "comparison".to_owned(),
+            topology: String::new(),
+            caption: map.title,
+            art: Art::Drawing { light, css },
+        }
+    }
+}

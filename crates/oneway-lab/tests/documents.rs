@@ -1,0 +1,69 @@
+//! What the documents show works as printed: every experiment of the repository, and those in README.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Lab, stderr};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn experiments(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let found = entries.flat_map(|path| match path.is_dir() {
+        true => experiments(&path),
+        false => vec![path],
+    });
+    found.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).collect()
+}
+
+/// Runs two rounds of an experiment.
+fn runs(lab: &Lab, file: &str) {
+    let short = ["run.iterations=2", "run.record_every=1", "run.repetitions=1"];
+    let short = short.iter().flat_map(|pair| ["--set", pair]);
+    let arguments = ["run", file, "--no-report", "--fresh", "--out", "out"].into_iter().chain(short);
+    let output = lab.oneway(&arguments.collect::<Vec<_>>());
+    assert!(output.status.success(), "{file}: {}", stderr(&output));
+}
+
+#[test]
+fn every_experiment_of_the_repository_runs() {
+    let lab = Lab::new();
+    let files =
+        [experiments(&root().join("experiments")), experiments(&root().join("benches/loss"))].concat();
+    assert!(files.len() > 8, "{files:?}");
+    files.iter().for_each(|file| runs(&lab, file.to_str().unwrap()));
+}
+
+/// What a block leaves out is what the block before it has: a problem, a run, a topology.
+#[test]
+fn every_experiment_in_the_readme_runs() {
+    let lab = Lab::new();
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let blocks = readme.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let mut whole = toml::Table::new();
+    let mut shown = 0;
+    for block in blocks {
+        let block: toml::Table = block.parse().unwrap();
+        if block.contains_key("method") {
+            whole.remove("sweep"); // it names a method of the block before
+        }
+        whole.extend(block);
+        lab.write("shown.toml", whole.to_string());
+        runs(&lab, "shown.toml");
+        shown += 1;
+    }
+    assert!(shown >= 3, "{shown}");
+}
+
+/// The number of methods in README is the registry's.
+#[test]
+fn the_readme_counts_the_methods() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let count = oneway::methods::KINDS.len();
+    assert!(readme.contains(&format!("{count} methods")), "there are {count} methods");
+}

@@ -1,0 +1,179 @@
+//! What every engine does: it turns state k into state k + 1, and shows it to observers.
+//!
+//! The [`Simulator`](crate::simulator::Simulator) runs rounds on a network that never fails. Other engines make the same
+//! two calls, `send` and `step`, on networks that do.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use sha2::{Digest, Sha256};
+
+use crate::method::{Layout, Method, Reliance, Round};
+use crate::observe::{Observer, View};
+use crate::problem::Problem;
+use crate::schedule::Schedule;
+use crate::topology::Topology;
+use crate::{Error, Result};
+
+/// A state with a number beyond this (or not finite) has diverged: its square is about to overflow.
+const DIVERGED_BEYOND: f64 = 1e150;
+
+/// What to run: the pure function's arguments.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup<'a> {
+    /// The method.
+    pub method: &'a dyn Method,
+    /// The problem.
+    pub problem: &'a dyn Problem,
+    /// The network.
+    pub topology: &'a Topology,
+    /// Step sizes, already divided by c_π where they were given as effective.
+    pub schedule: Schedule,
+    /// Seed of the sampling.
+    pub seed: u64,
+}
+
+impl<'a> Setup<'a> {
+    /// Whether method, problem and network go together; how wide the rows are if they do.
+    pub fn check(&self) -> Result<Layout> {
+        let (n, d) = (self.problem.agents(), self.problem.dim());
+        if self.topology.agents() != n {
+            return Err(Error::Mismatch {
+                left: "problem",
+                left_size: n,
+                right: "topology",
+                right_size: self.topology.agents(),
+                unit: "agents",
+            });
+        }
+        self.topology.check(self.method.network())?;
+        let rounds = self.topology.period().len();
+        if rounds > 1 && self.method.keeps_copies() {
+            return Err(Error::CopiesGoStale { rounds });
+        }
+        if rounds > 1 && self.method.reliance() != Reliance::Nothing {
+            return Err(Error::WeightsChange { rounds });
+        }
+        self.method.check_network(self.topology)?;
+        self.method.check(self.problem)?;
+        let layout = self.method.layout(self.problem);
+        let numbers = n.checked_mul(layout.state.len(d)).filter(|numbers| *numbers < 1 << 40);
+        if numbers.is_none() {
+            let expected = "the states of all agents would not fit into any memory";
+            return Err(Error::parameter("run", "agents × dim", format!("{n} × {d}"), expected));
+        }
+        Ok(layout)
+    }
+
+    /// The exchange `phase` of the round that turns state k into state k + 1.
+    pub(crate) fn round(&self, k: u64, phase: u32) -> Round {
+        Round { k, phase, η: self.schedule.at(k), agent: 0, agents: self.problem.agents(), seed: self.seed }
+    }
+
+    /// What observers see of a state.
+    pub(crate) fn view<'v>(&self, k: u64, states: &'v [f64]) -> View<'v>
+    where
+        'a: 'v,
+    {
+        let Setup { method, problem, topology, .. } = *self;
+        View {
+            k,
+            method,
+            problem,
+            topology,
+            states,
+            layout: method.layout(problem),
+            d: problem.dim(),
+            in_flight: &[],
+            bytes_sent: None,
+            time: None,
+        }
+    }
+}
+
+/// How a run ended. Divergence is an outcome, not an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// All rounds were done.
+    Completed,
+    /// The state was found beyond all bounds when it was next looked at, after so many rounds.
+    Diverged {
+        /// Rounds done when it was noticed.
+        round: u64,
+    },
+    /// An observer asked to stop.
+    Stopped {
+        /// Rounds done.
+        round: u64,
+    },
+}
+
+/// How a run ended and what it took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// How it ended.
+    pub status: Status,
+    /// Time in rounds; the clock stops while observers look.
+    pub stepping: Duration,
+    /// Time in observers.
+    pub observing: Duration,
+}
+
+/// All agents of one run, and the network between them.
+pub trait Engine<'a> {
+    /// What is run.
+    fn setup(&self) -> Setup<'a>;
+
+    /// One round: state k becomes state k + 1.
+    fn round(&mut self);
+
+    /// The state as it is now.
+    fn view(&self) -> View<'_>;
+
+    /// Runs until `rounds` rounds are done, showing the observer state 0, every `every`-th and the last.
+    fn run(&mut self, rounds: u64, every: u64, observer: &mut dyn Observer) -> Result<Outcome> {
+        let every = every.max(1);
+        let (mut stepping, mut observing) = (Duration::ZERO, Duration::ZERO);
+        let mut began = Instant::now();
+        let mut lap = || {
+            let now = Instant::now();
+            now - std::mem::replace(&mut began, now)
+        };
+        let status = loop {
+            let view = self.view();
+            let k = view.k;
+            if has_diverged(&view) {
+                break Status::Diverged { round: k };
+            }
+            let flow = observer.observe(&view)?;
+            observing += lap();
+            if k >= rounds {
+                break Status::Completed;
+            }
+            if flow == ControlFlow::Break(()) {
+                break Status::Stopped { round: k };
+            }
+            let next = (k - k % every).saturating_add(every).min(rounds);
+            (k..next).for_each(|_| self.round());
+            stepping += lap();
+        };
+        Ok(Outcome { status, stepping, observing })
+    }
+
+    /// SHA-256 of all agents' states, agents ascending, as little-endian f64 bits. All NaNs count as one.
+    fn state_hash(&self) -> String {
+        let mut hasher = Sha256::new();
+        let view = self.view();
+        for &x in (0..view.agents()).flat_map(|i| view.state(i)) {
+            let canonical = if x.is_nan() { f64::NAN } else { x };
+            hasher.update(canonical.to_bits().to_le_bytes());
+        }
+        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+fn has_diverged(view: &View<'_>) -> bool {
+    // whole blocks rather than number by number, so that vectors look; NaN is not ≤ anything
+    let sound = |block: &[f64]| block.iter().fold(true, |sound, x| sound & (x.abs() <= DIVERGED_BEYOND));
+    !view.states.chunks(1024).all(sound)
+}

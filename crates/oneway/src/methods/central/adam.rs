@@ -1,0 +1,73 @@
+//! Adam (Kingma & Ba 2015) on the mean gradient.
+//!
+//! m⁺ = β₁m + (1−β₁)ḡ; v⁺ = β₂v + (1−β₂)ḡ²; x⁺ = x − η·m̂/(√v̂ + ε), with m̂ = m⁺/(1−β₁^t), v̂ = v⁺/(1−β₂^t) and t the number of
+//! the step, from m₀ = v₀ = 0. A step is at most about η in each coordinate, so no η makes it diverge; and with a constant η it
+//! does not settle, but stays within about η of the minimiser.
+
+use super::{Central, Descent};
+use crate::Result;
+use crate::method::{Network, Round};
+use crate::methods::{Kind, Trust};
+use crate::parameters::{Parameter, Parameters};
+use crate::row;
+use crate::topology::Subgraph;
+
+/// Along the mean of the gradients, scaled by the mean of their squares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AdamDescent {
+    β_1: f64,
+    β_2: f64,
+    ε: f64,
+}
+
+/// Adam on the mean gradient; state is (x, m, v, g).
+pub type Adam = Central<AdamDescent>;
+
+impl AdamDescent {
+    fn of(parameters: &Parameters) -> Result<Self> {
+        let share = |name| {
+            parameters.real_where(name, |β| (0.0..1.0).contains(&β), "the coefficient must be in [0, 1)")
+        };
+        Ok(Self {
+            β_1: share("beta1")?,
+            β_2: share("beta2")?,
+            ε: parameters.real_where("epsilon", |ε| ε > 0.0, "ε must be positive")?,
+        })
+    }
+}
+
+impl Descent for AdamDescent {
+    const MEMORY: usize = 2;
+
+    #[inline(always)]
+    fn descend(&self, at: Round, x: &mut [f64], memory: &mut [f64], mean: &[f64]) {
+        let Self { β_1, β_2, ε } = *self;
+        let ([m, v], []) = row::split_mut(memory);
+        let t = (at.k + 1) as f64;
+        let [unbias_m, unbias_v] = [β_1, β_2].map(|β| 1.0 - libm::pow(β, t)); // 1 − β^t
+        for (((x, m), v), g) in x.iter_mut().zip(m).zip(v).zip(mean) {
+            *m = β_1 * *m + (1.0 - β_1) * g; //                               m⁺ = β₁ m + (1−β₁) ḡ
+            *v = β_2 * *v + (1.0 - β_2) * (g * g); //                         v⁺ = β₂ v + (1−β₂) ḡ²
+            *x -= at.η * (*m / unbias_m) / ((*v / unbias_v).sqrt() + ε); //   x⁺ = x − η m̂/(√v̂ + ε)
+        }
+    }
+}
+
+pub(in crate::methods) const KIND: Kind = Kind {
+    name: "adam",
+    about: "centralised Adam: as if everyone heard everyone",
+    rule: "m⁺ = β₁m + (1−β₁)ḡ; v⁺ = β₂v + (1−β₂)ḡ²; x⁺ = x − ηm̂/(√v̂ + ε)",
+    reference: "Kingma & Ba 2015",
+    trust: Trust::A,
+    network: Network::Central,
+    graphs: &[Subgraph::Full],
+    parameters: &[
+        Parameter { name: "beta1", about: "β₁ in [0, 1), what is kept of the mean", default: Some(0.9) },
+        Parameter {
+            name: "beta2", about: "β₂ in [0, 1), what is kept of the squares", default: Some(0.999)
+        },
+        Parameter { name: "epsilon", about: "ε > 0, added to the root of the squares", default: Some(1e-8) },
+    ],
+    build: |parameters| Ok(Box::new(Central::of(AdamDescent::of(parameters)?))),
+    with_estimator: None,
+};

@@ -1,0 +1,51 @@
+//! CSGDM, centralised SGD with momentum.
+//!
+//! m⁺ = (1−λ)m + λḡ; x⁺ = x − ηm⁺, from m₀ = 0. In Sutskever's scaling μ = 1−λ and ε = ηλ.
+
+use super::{Central, Descent};
+use crate::Result;
+use crate::method::{Network, Round};
+use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
+use crate::topology::Subgraph;
+
+/// Along an exponential mean of the mean gradients.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MomentumDescent {
+    λ: f64,
+}
+
+/// SGD with momentum on the mean gradient; state is (x, m, g).
+pub type Csgdm = Central<MomentumDescent>;
+
+impl Csgdm {
+    /// CSGDM with momentum coefficient λ ∈ (0, 1]; λ = 1 is plain SGD.
+    pub fn new(λ: f64) -> Result<Self> {
+        Ok(Central::of(MomentumDescent { λ: momentum_coefficient("CSGDM", λ)? }))
+    }
+}
+
+impl Descent for MomentumDescent {
+    const MEMORY: usize = 1;
+
+    #[inline(always)]
+    fn descend(&self, at: Round, x: &mut [f64], m: &mut [f64], mean: &[f64]) {
+        let λ = self.λ;
+        for ((x, m), mean) in x.iter_mut().zip(m).zip(mean) {
+            *m = (1.0 - λ) * *m + λ * mean; //   m⁺ = (1−λ) m + λ ḡ
+            *x -= at.η * *m; //                  x⁺ = x − η m⁺
+        }
+    }
+}
+
+pub(in crate::methods) const KIND: Kind = Kind {
+    name: "csgdm",
+    about: "centralised SGD with momentum: the bound, as if everyone heard everyone",
+    rule: "m⁺ = (1−λ)m + λḡ; x⁺ = x − ηm⁺",
+    reference: "Sutskever, Martens, Dahl & Hinton 2013",
+    trust: Trust::A,
+    network: Network::Central,
+    graphs: &[Subgraph::Full],
+    parameters: &[MOMENTUM],
+    build: |parameters| Ok(Box::new(Csgdm::new(parameters.real("momentum")?)?)),
+    with_estimator: None,
+};

@@ -1,0 +1,88 @@
+//! Combinators: methods made of methods. Compression, several exchanges a round and local updates fit around any of them.
+
+mod coded;
+mod compressed;
+mod local_updates;
+mod multi_gossip;
+mod recipe;
+
+pub use coded::{CODED, Coded, coded};
+pub use compressed::{Compressed, Damping};
+pub use local_updates::LocalUpdates;
+pub use multi_gossip::MultiGossip;
+pub use recipe::{Compression, Recipe};
+
+pub(super) use coded::{BEER, C_GT, COMPRESSED_SMTPP, CPP, HB_SECTOR, MOTEF, RCPP};
+pub(super) use local_updates::{LMT, LOCAL_SMTPP, PD_SGDM};
+pub(super) use multi_gossip::MULTI_GOSSIP;
+
+use crate::method::Layout;
+use crate::parameters::Parameter;
+use crate::row::Width;
+
+/// Something that can be put around a method, as a key of an experiment file.
+#[derive(Debug)]
+pub struct Combinator {
+    /// The key.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// What becomes of the method's rule, in a line.
+    pub rule: &'static str,
+    /// Keys beside the main one, if it is given as a table.
+    pub parameters: &'static [Parameter],
+}
+
+/// Everything that can be put around a method, from the inside out.
+pub const COMBINATORS: &[Combinator] = &[
+    Combinator {
+        name: "estimator",
+        about: "what is tracked or followed in place of gradients: a name, or { kind = \"…\", … }",
+        rule: "M⁺ of the estimator in place of G⁺",
+        parameters: &[],
+    },
+    Combinator {
+        name: "gossip",
+        about: "exchanges in place of one, K",
+        rule: "R^K and C^K in place of R and C",
+        parameters: &[],
+    },
+    Combinator {
+        name: "local_steps",
+        about: "steps for each exchange, Q",
+        rule: "after each exchange Q − 1 rounds with R = C = I, each with fresh samples",
+        parameters: &[],
+    },
+    Combinator {
+        name: "compress",
+        about: "differences are encoded: a codec's name, or { codec = \"…\", … }",
+        rule: "p + γ(p̂w − p̂) in place of Wp; q = 𝒞(p − h), p̂ = h + q, p̂w = hw + Wq; h ← h + αq, hw ← hw + αWq",
+        parameters: &[
+            Parameter {
+                name: "gamma",
+                about: "γ in (0, 1], the share of mixing; if it is not given the codec's quality decides",
+                default: None,
+            },
+            Parameter {
+                name: "alpha",
+                about: "α in [0, 1], how fast copies follow, 0 to encode p itself; if it is not given the codec's quality decides",
+                default: None,
+            },
+        ],
+    },
+];
+
+/// The state with a pull row and a push row behind it: as vectors, so that theory sees them, unless scalars are in the way.
+fn with_rows_behind(Layout { state, pull, push }: Layout, d: usize) -> Width {
+    match state.scalars + pull.scalars + push.scalars {
+        0 => Width::vectors(state.vectors + pull.vectors + push.vectors),
+        _ => state.and_scalars(state.scalars + pull.len(d) + push.len(d)),
+    }
+}
+
+/// The inner state, and the two rows behind it.
+fn split_rows(state: &mut [f64], [pull, push]: [usize; 2]) -> (&mut [f64], [&mut [f64]; 2]) {
+    let (inner, rows) = state.split_at_mut(state.len() - pull - push);
+    let (pulled, pushed) = rows.split_at_mut(pull);
+    (inner, [pulled, pushed])
+}

@@ -1,0 +1,26 @@
+//! How many rows a stochastic gradient looks at.
+
+use crate::{Error, Result};
+
+/// How many rows a stochastic gradient looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Batch {
+    /// So many rows of the agent's own, drawn uniformly with replacement.
+    Sampled(usize),
+    /// All of the agent's rows: the exact gradient.
+    Full,
+}
+
+impl Batch {
+    /// Whether an agent with so many rows can draw it.
+    pub(super) fn check(self, rows_per_agent: usize) -> Result<()> {
+        match self {
+            Batch::Sampled(size) if !(1..=rows_per_agent).contains(&size) => {
+                let expected =
+                    format!("a batch has 1 to {rows_per_agent} rows (an agent's share), or is \"full\"");
+                Err(Error::parameter("problem", "batch", size, expected))
+            }
+            _ => Ok(()),
+        }
+    }
+}

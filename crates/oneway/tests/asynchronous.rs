@@ -1,0 +1,335 @@
+//! What holds without rounds: mass is conserved at every moment, the limit of no delay is the simulator, a log replays to
+//! the same bits, and methods made for asynchrony find the minimiser.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::time::Instant;
+
+use common::{build, digraphs, distance, logistic, methods, quadratic, strongly_connected, topology};
+use oneway::Error;
+use oneway::asynchronous::{Asynchronous, Clock, Log, Synchronous, Times};
+use oneway::engine::{Engine, Setup};
+use oneway::graph::families;
+use oneway::method::{Method, Network};
+use oneway::methods::{self, Csgdm, KINDS, Kind, PUSH_PULL, Smtpp};
+use oneway::metrics::{Measurement, average, measure};
+use oneway::mixing::{Link, Mixing, Stochastic};
+use oneway::problem::Problem;
+use oneway::problems::Batch;
+use oneway::schedule::Schedule;
+use oneway::simulator::Simulator;
+use oneway::topology::{Subgraph, Topology, Weights};
+use proptest::prelude::*;
+
+/// Some agents five times slower, steps and journeys of random length, one message in five lost.
+const ROUGH: Clock = Clock {
+    step: Times::Exponential,
+    spread: 0.3,
+    slow_share: 0.2,
+    slow_factor: 5.0,
+    latency: 0.7,
+    journey: Times::LogNormal { sigma: 1.0 },
+    loss: 0.2,
+};
+
+fn setup<'a>(method: &'a dyn Method, problem: &'a dyn Problem, topology: &'a Topology, η: f64) -> Setup<'a> {
+    Setup { method, problem, topology, schedule: Schedule::constant(η).unwrap(), seed: 5 }
+}
+
+/// Why a method does not run here, if it does not.
+fn refusal(kind: &Kind, topology: &Topology) -> bool {
+    let method = build(kind);
+    let refused = kind.network == Network::Central
+        || method.phases() > 1
+        || method.keeps_copies()
+        || topology.period().len() > 1;
+    let problem = logistic(topology.agents(), Batch::Sampled(1));
+    match Asynchronous::new(setup(&*method, &problem, topology, 0.1), Clock::EVEN) {
+        Err(Error::NotAsynchronous(_)) => assert!(refused, "{} is refused", kind.name),
+        made => assert!(made.is_ok() && !refused, "{}: {:?}", kind.name, made.err()),
+    }
+    refused
+}
+
+/// All but the time and, of methods that measure it, nothing.
+fn without_time(measured: Measurement) -> Measurement {
+    Measurement { time: None, ..measured }
+}
+
+#[test]
+fn without_delay_and_in_step_every_state_has_the_bits_of_the_simulator() {
+    let problem = logistic(9, Batch::Sampled(2));
+    for (kind, graph) in methods() {
+        for (name, digraphs) in digraphs() {
+            if digraphs.len() > 1 && graph != Subgraph::Full {
+                continue;
+            }
+            let topology = topology(kind, graph, &digraphs, 4);
+            if refusal(kind, &topology) {
+                continue;
+            }
+            let method = build(kind);
+            let setup = setup(&*method, &problem, &topology, 0.05);
+            let mut in_rounds = Simulator::new(setup).unwrap();
+            let mut in_time = Asynchronous::new(setup, Clock::EVEN).unwrap();
+            for _ in 0..12 {
+                in_rounds.round();
+                in_time.round();
+                let place = format!("{} ({graph:?}) on {name}", kind.name);
+                assert_eq!(in_rounds.state_hash(), in_time.state_hash(), "{place}");
+                let [a, b] = [measure(&in_rounds.view()).unwrap(), measure(&in_time.view()).unwrap()];
+                assert_eq!(a, without_time(b), "{place}");
+                assert_eq!(b.time, Some(b.iteration as f64));
+            }
+        }
+    }
+}
+
+fn clocks() -> impl Strategy<Value = Clock> {
+    let times = || {
+        prop_oneof![
+            Just(Times::Constant),
+            (0.0..1.0f64).prop_map(|spread| Times::Uniform { spread }),
+            Just(Times::Exponential),
+            (0.0..1.5f64).prop_map(|sigma| Times::LogNormal { sigma }),
+        ]
+    };
+    let agents = (times(), 0.0..0.9f64, 0.0..1.0f64, 1.0..6.0f64);
+    (agents, times(), 0.0..3.0f64, 0.0..0.8f64).prop_map(
+        |((step, spread, slow_share, slow_factor), journey, latency, loss)| Clock {
+            step,
+            spread,
+            slow_share,
+            slow_factor,
+            latency,
+            journey,
+            loss,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn mass_is_conserved_at_every_unit_of_time(digraph in strongly_connected(7), clock in clocks()) {
+        let problem = logistic(digraph.agents(), Batch::Sampled(1));
+        for kind in KINDS {
+            let method = build(kind);
+            let roles = method.roles();
+            let topology = topology(kind, kind.graphs[0], std::slice::from_ref(&digraph), 0);
+            let travels = roles.tracker.is_none() || roles.tracker_sent.is_some();
+            if !travels || refusal(kind, &topology) {
+                continue;
+            }
+            let setup = setup(&*method, &problem, &topology, 0.01);
+            let mut engine = Asynchronous::new(setup, clock).unwrap();
+            // push-sum divides by weights that may have become small, and then moves far: rounding grows with it
+            let mut largest = 1.0f64;
+            for unit in 0..30 {
+                engine.round();
+                let view = engine.view();
+                let states = (0..view.agents()).flat_map(|i| view.state(i));
+                largest = states.fold(largest, |largest, x| largest.max(x.abs()));
+                let error = measure(&view).unwrap().conservation_error.unwrap_or(0.0);
+                prop_assert!(error < 1e-13 * largest, "{} after {unit}: {error:e} of {largest:e}", kind.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_log_replays_to_the_same_bits(digraph in strongly_connected(6), clock in clocks()) {
+        let problem = quadratic(digraph.agents(), 0.3);
+        let method = Smtpp::new(0.3).unwrap();
+        let topology = Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        let setup = setup(&method, &problem, &topology, 0.02);
+        let mut first = Asynchronous::logging(setup, clock).unwrap();
+        (0..25).for_each(|_| first.round());
+        let log = first.log().unwrap();
+        let log = Log::from_bytes(&log.to_bytes()).unwrap();
+        let mut again = Asynchronous::replay(setup, &log).unwrap();
+        for _ in 0..log.units() {
+            again.round();
+        }
+        prop_assert_eq!(again.state_hash(), log.state_hash());
+        prop_assert_eq!(measure(&again.view()).unwrap(), measure(&first.view()).unwrap());
+        prop_assert_eq!(again.wakes(), log.wakes());
+        again.round(); // nothing wakes after its end
+        prop_assert_eq!(again.state_hash(), log.state_hash());
+    }
+}
+
+/// What agents hold is *not* conserved by itself: what is on its way makes the difference.
+#[test]
+fn mass_on_its_way_is_missing_in_what_agents_hold() {
+    let problem = quadratic(9, 0.0);
+    let topology = Topology::of(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.01), ROUGH).unwrap();
+    (0..20).for_each(|_| engine.round());
+    let view = engine.view();
+    let held: f64 = (0..9).map(|i| view.vector(i, 1)[0] - view.vector(i, 2)[0]).sum();
+    assert!(held.abs() > 1e-3, "{held:e}");
+    assert!(measure(&view).unwrap().conservation_error.unwrap() < 1e-14);
+}
+
+#[test]
+fn trackers_find_the_minimiser_in_spite_of_slow_agents_latency_and_loss() {
+    let problem = quadratic(9, 0.0);
+    for (kind, graph) in methods() {
+        let digraph = families::exponential(9).unwrap();
+        let topology = topology(kind, graph, &[digraph], 4);
+        let method = build(kind);
+        // methods that keep a gradient for each sample have none to keep here
+        let tracks = method.roles().tracker_sent.is_some() && method.check(&problem).is_ok();
+        if kind.network != Network::PushPull || !tracks || refusal(kind, &topology) {
+            continue;
+        }
+        // R-FAST descends along the fifth of its tracker that it keeps
+        let size = if kind.name == "r-fast" { 0.05 } else { 0.01 };
+        let η = size / topology.c_pi().unwrap();
+        let mut engine = Asynchronous::new(setup(&*method, &problem, &topology, η), ROUGH).unwrap();
+        (0..20_000).for_each(|_| engine.round());
+        let view = engine.view();
+        for i in 0..9 {
+            let far = distance(view.estimate(i), problem.minimiser());
+            assert!(far < 1e-9, "{} ({graph:?}): agent {i} is {far:e} away", kind.name);
+        }
+    }
+}
+
+/// SGP subtracts γg_i whenever i wakes, so that agents count by their speed r_i: it minimises Σ r_i f_i.
+#[test]
+fn sgp_has_a_bias_towards_fast_agents() {
+    let problem = quadratic(9, 0.0);
+    let topology =
+        Topology::of(&[families::exponential(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let sgp = build(methods::kind("sgp").unwrap());
+    let clock = Clock { slow_share: 0.34, slow_factor: 8.0, ..Clock::EVEN };
+    let mut engine = Asynchronous::new(setup(&*sgp, &problem, &topology, 0.002), clock).unwrap();
+    (0..8000).for_each(|_| engine.round());
+    let mean = average(&engine.view()).unwrap();
+    let gradient = |weight: &dyn Fn(usize) -> f64| -> f64 {
+        let mut sum = vec![0.0; problem.dim()];
+        for i in 0..9 {
+            let mut g = vec![0.0; problem.dim()];
+            problem.exact(i, &mean, &mut g);
+            sum.iter_mut().zip(g).for_each(|(sum, g)| *sum += weight(i) * g);
+        }
+        let total: f64 = (0..9).map(weight).sum();
+        sum.iter().map(|g| (g / total).powi(2)).sum()
+    };
+    let (plain, by_speed) = (gradient(&|_| 1.0), gradient(&|i| engine.steps(i) as f64));
+    assert!(plain > 1e-2 && by_speed < 1e-3 * plain, "‖∇F‖² = {plain:e}, by speed {by_speed:e}");
+}
+
+#[test]
+fn threads_change_nothing() {
+    let problem = logistic(9, Batch::Sampled(1));
+    let topology =
+        Topology::of(&[families::exponential(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let hash = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.05), ROUGH).unwrap();
+            (0..50).for_each(|_| engine.round());
+            (engine.state_hash(), measure(&engine.view()).unwrap())
+        })
+    };
+    assert_eq!(hash(1), hash(4));
+}
+
+#[test]
+fn what_cannot_run_without_rounds_is_refused_with_the_reason() {
+    let problem = quadratic(9, 0.0);
+    let complete = Topology::complete(9).unwrap();
+    let refused = |method: &dyn Method, topology: &Topology| {
+        Asynchronous::new(setup(method, &problem, topology, 0.1), Clock::EVEN).unwrap_err().to_string()
+    };
+    assert!(refused(&Csgdm::new(0.1).unwrap(), &complete).contains("waits for everyone"));
+    let (_, changing) = digraphs().pop().unwrap();
+    let changing = Topology::of(&changing, Subgraph::Full, Weights::Uniform, 0).unwrap();
+    assert!(refused(&PUSH_PULL, &changing).contains("changes with the round"));
+    let bad = Clock { loss: 1.5, ..Clock::EVEN };
+    let error = Asynchronous::new(setup(&PUSH_PULL, &problem, &complete, 0.1), bad).unwrap_err();
+    assert!(error.to_string().contains("clock: `loss` = 1.5"), "{error}");
+    let nine = quadratic(8, 0.0);
+    let error = Asynchronous::new(setup(&PUSH_PULL, &nine, &complete, 0.1), Clock::EVEN).unwrap_err();
+    assert!(error.to_string().contains("the problem has 8 agents"), "{error}");
+}
+
+/// Pull: before anything is heard an agent's own row stands in for its neighbour's; then the newest counts.
+#[test]
+fn who_has_not_been_heard_is_replaced_by_oneself() {
+    // 0 hears 1 only, with no weight of its own; latency 2.5: the first row arrives before its wake at 3
+    let one = |from, to| Link { from, to, weight: 1.0 };
+    let pull = Mixing::new(2, Stochastic::Rows, [one(1, 0), one(1, 1)]).unwrap();
+    let push = Mixing::new(2, Stochastic::Columns, [one(0, 1), one(1, 1)]).unwrap();
+    let topology = Topology::fixed(pull, push).unwrap();
+    let problem = quadratic(2, 0.0);
+    let clock = Clock { latency: 2.5, ..Clock::EVEN };
+    let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.1), clock).unwrap();
+    let mut models = vec![];
+    for _ in 0..3 {
+        let view = engine.view();
+        let descended = |i| -> Vec<f64> {
+            view.estimate(i).iter().zip(view.vector(i, 1)).map(|(x, v)| x - 0.1 * v).collect()
+        };
+        models.push([descended(0), descended(1)]);
+        engine.round();
+        let now = engine.view().estimate(0).to_vec();
+        let at = models.len();
+        assert_eq!(now, if at < 3 { models[at - 1][0].clone() } else { models[0][1].clone() }, "after {at}");
+    }
+}
+
+#[test]
+fn a_synchronous_round_lasts_as_long_as_what_it_waits_for() {
+    let problem = quadratic(9, 0.0);
+    let ring = Topology::of(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let timed = |method: &dyn Method, clock, rounds| {
+        let setup = setup(method, &problem, &ring, 0.01);
+        let mut engine = Synchronous::new(Box::new(Simulator::new(setup).unwrap()), clock).unwrap();
+        let mut alone = Simulator::new(setup).unwrap();
+        for _ in 0..rounds {
+            engine.round();
+            alone.round();
+        }
+        assert_eq!(engine.state_hash(), alone.state_hash());
+        let measured = measure(&engine.view()).unwrap();
+        assert_eq!(without_time(measured), measure(&alone.view()).unwrap());
+        measured.time.unwrap()
+    };
+    let even = Clock::EVEN;
+    assert_eq!(timed(&PUSH_PULL, even, 40), 40.0);
+    assert_eq!(timed(&PUSH_PULL, Clock { latency: 0.5, ..even }, 40), 60.0);
+    // two of nine are slow: everyone goes at their pace
+    assert_eq!(timed(&PUSH_PULL, Clock { slow_share: 0.2, slow_factor: 5.0, ..even }, 40), 200.0);
+    // a lost message costs another journey: the slowest of all attempts is waited for
+    let lossy = timed(&PUSH_PULL, Clock { latency: 0.5, loss: 0.3, ..even }, 40);
+    assert!(lossy > 70.0, "{lossy}");
+    // push-sum methods do not wait for the pull graph, so they cannot be later
+    let sgp = build(methods::kind("sgp").unwrap());
+    let [both, one] = [&PUSH_PULL as &dyn Method, &*sgp].map(|method| timed(method, ROUGH, 40));
+    assert!(one < both, "{one} and {both}");
+    // waiting for those one hears is never slower than a barrier for all
+    let random = Clock { step: Times::Exponential, ..even };
+    assert!(timed(&PUSH_PULL, random, 400) < 400.0 * 2.83, "the mean of the largest of nine");
+    assert!(timed(&PUSH_PULL, random, 400) > 400.0);
+}
+
+#[test]
+fn a_thousand_agents_are_quick() {
+    let (n, units) = (1000, 100);
+    let problem = logistic(n, Batch::Sampled(1));
+    let topology =
+        Topology::of(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let clock = Clock { step: Times::Exponential, ..ROUGH };
+    let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.01), clock).unwrap();
+    let started = Instant::now();
+    (0..units).for_each(|_| engine.round());
+    let seconds = started.elapsed().as_secs_f64();
+    let wakes = engine.wakes() as f64;
+    println!("{wakes} wakes and {} messages in {seconds:.2} s", wakes * 20.0);
+    assert!(wakes > 0.7 * (n * units) as f64 && seconds < 60.0);
+}

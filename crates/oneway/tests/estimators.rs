@@ -1,0 +1,163 @@
+//! Estimators: what each makes of the gradients it is shown.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{advance, build, distance, estimates, logistic, quadratic, raw_step, simulate, topology};
+use oneway::engine::Engine;
+use oneway::graph::{Digraph, families};
+use oneway::method::Method;
+use oneway::methods::estimator::{ESTIMATORS, Estimator, Gradient, MeanGradient, Saga, Storm, estimator};
+use oneway::methods::{KINDS, PUSH_PULL, Tracking, kind};
+use oneway::metrics::measure;
+use oneway::parameters::Parameters;
+use oneway::problem::Problem;
+use oneway::problems::Batch;
+use oneway::sample::{Draws, Purpose};
+use oneway::topology::{Subgraph, Topology, Weights};
+
+fn made(name: &str, given: &[(&str, f64)]) -> oneway::Result<Box<dyn Estimator>> {
+    let kind = estimator(name)?;
+    let given = given.iter().map(|(name, value)| ((*name).to_owned(), *value));
+    (kind.build)(&Parameters::new(kind.name, kind.parameters, given)?)
+}
+
+fn full(digraph: Digraph) -> Topology {
+    Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+}
+
+/// Every method with room for an estimator takes every estimator, and finds the minimiser of a problem without noise if it tracks.
+#[test]
+fn every_estimator_fits_every_method_that_has_room_for_one() {
+    let problem = quadratic(5, 0.0);
+    let digraph = families::exponential(5).unwrap();
+    for kind in KINDS {
+        let Some(with_estimator) = kind.with_estimator else { continue };
+        for estimator in ESTIMATORS {
+            let parameters = Parameters::new(kind.name, kind.parameters, []).unwrap();
+            let method = with_estimator(&parameters, made(estimator.name, &[]).unwrap()).unwrap();
+            let place = format!("{} with {}", kind.name, estimator.name);
+            let topology = topology(kind, kind.graphs[0], std::slice::from_ref(&digraph), 0);
+            let mut simulator = simulate(&*method, &problem, &topology, raw_step(kind, &topology, 0.01));
+            advance(&mut simulator, 8000);
+            let end = measure(&simulator.view()).unwrap();
+            let exact = method.roles().tracker.is_some();
+            assert!(end.grad_norm_sq < if exact { 1e-20 } else { 1e-2 }, "{place}: {end:?}");
+            assert!(end.conservation_error.unwrap_or(0.0) < 1e-9, "{place}: {end:?}");
+            // m is near ∇f_i once all is still, where it says that it means to be
+            assert!(!exact || end.momentum_error.unwrap_or(0.0) < 1e-20, "{place}: {end:?}");
+        }
+    }
+}
+
+/// A mean of K gradients is the mean of K gradients, drawn one after another; of one, it is that one.
+#[test]
+fn means_of_gradients_are_means_of_gradients() {
+    let problem = quadratic(3, 0.5);
+    let topology = full(families::ring(3).unwrap());
+    let three = Tracking::of(MeanGradient::new("mean", 3).unwrap());
+    let simulator = simulate(&three, &problem, &topology, 0.1);
+    for agent in 0..3 {
+        let mut draws = Draws::new(5, Purpose::Gradient, agent, 0);
+        let (mut g, mut mean) = (vec![0.0; 4], vec![0.0; 4]);
+        for _ in 0..3 {
+            problem.gradient(agent, &[0.0; 4], &mut draws, &mut g);
+            mean.iter_mut().zip(&g).for_each(|(mean, g)| *mean += g / 3.0);
+        }
+        assert!(distance(simulator.view().vector(agent, 2), &mean) < 1e-15);
+    }
+    let run = |method: &dyn Method| {
+        let mut simulator = simulate(method, &problem, &topology, 0.1);
+        advance(&mut simulator, 50);
+        estimates(&simulator)
+    };
+    assert_eq!(run(&Tracking::of(MeanGradient::new("mean", 1).unwrap())), run(&PUSH_PULL));
+    assert_eq!(run(&Tracking::of(made("gradient", &[]).unwrap())), run(&PUSH_PULL));
+    assert_ne!(run(&three), run(&PUSH_PULL));
+    for (name, parameter, value, words) in [
+        ("gradient", "samples", 0.0, "at least one gradient"),
+        ("gradient", "samples", 1.5, "whole number"),
+        ("storm", "momentum", 0.0, "(0, 1]"),
+        ("storm", "momentum", 1.1, "(0, 1]"),
+    ] {
+        let error = made(name, &[(parameter, value)]).unwrap_err().to_string();
+        assert!(error.contains(words) && error.contains(parameter), "{error}");
+    }
+}
+
+/// STORM's error under additive noise is an exponential mean of the noise alone, however x moves: a variance of a/(2 − a)·σ². Plain
+/// momentum lags behind x besides.
+#[test]
+fn storm_does_not_lag_behind() {
+    let (problem, topology) = (quadratic(9, 0.5), full(families::exponential(9).unwrap()));
+    let error = |method: &dyn Method, rounds: std::ops::Range<usize>| {
+        let mut simulator = simulate(method, &problem, &topology, 0.05);
+        advance(&mut simulator, rounds.start);
+        let one = |_| {
+            advance(&mut simulator, 1);
+            measure(&simulator.view()).unwrap().momentum_error.unwrap()
+        };
+        rounds.clone().map(one).sum::<f64>() / rounds.len() as f64
+    };
+    let (storm, smtpp) = (build(kind("storm-tracking").unwrap()), build(kind("smtpp").unwrap()));
+    let expected = 0.1 / 1.9 * 0.25;
+    let settled = error(&*storm, 200..4000);
+    assert!((settled - expected).abs() < 0.05 * expected, "{settled} not {expected}");
+    // on its way, where x moves fast
+    let (storm, smtpp) = (error(&*storm, 20..40), error(&*smtpp, 20..40));
+    assert!(storm < 3.0 * expected && smtpp > 3.0 * storm, "{storm} {smtpp}");
+}
+
+/// With one sample a round SAGA converges linearly to a stationary point of a finite sum; gradients of the same samples do not.
+#[test]
+fn saga_has_no_noise_floor() {
+    let problem = logistic(6, Batch::Sampled(1));
+    let topology = full(families::flower(6, 2).unwrap());
+    for (with, without) in [("ab-saga", "ab"), ("push-saga", "add-opt")] {
+        let run = |name: &str, rounds: &[usize]| {
+            let method = build(kind(name).unwrap());
+            let mut simulator = simulate(&*method, &problem, &topology, 0.02);
+            let measure_after = |&rounds: &usize| {
+                advance(&mut simulator, rounds);
+                measure(&simulator.view()).unwrap().grad_norm_sq
+            };
+            rounds.iter().map(measure_after).collect::<Vec<_>>()
+        };
+        let gone = run(with, &[6000, 6000, 6000]);
+        assert!(gone[1] < 1e-3 * gone[0] && gone[2] < 1e-3 * gone[1], "{with}: {gone:?}");
+        let left = run(without, &[40_000, 10_000, 10_000]);
+        assert!(left.iter().all(|left| *left > 1e-5), "{without}: {left:?}");
+    }
+}
+
+/// One agent with SAGA's table, by hand from the definition.
+#[test]
+fn one_agent_alone_does_saga() {
+    let problem = logistic(1, Batch::Sampled(2));
+    let (d, samples) = (problem.dim(), problem.samples().unwrap());
+    let topology = Topology::complete(1).unwrap();
+    for name in ["ab-saga", "push-saga"] {
+        let method = build(kind(name).unwrap());
+        let mut simulator = simulate(&*method, &problem, &topology, 0.1);
+        let (mut x, mut g) = (vec![0.0; d], vec![0.0; d]);
+        let component = |s: usize, x: &[f64]| {
+            let mut g = vec![0.0; d];
+            problem.component(0, s, x, &mut g);
+            g
+        };
+        let mut table: Vec<Vec<f64>> = (0..samples).map(|s| component(s, &x)).collect();
+        problem.exact(0, &x, &mut g);
+        for k in 1..200 {
+            x.iter_mut().zip(&g).for_each(|(x, g)| *x -= 0.1 * g);
+            simulator.round();
+            assert!(distance(&estimates(&simulator), &x) < 1e-12, "{name}, round {k}");
+            let s = Draws::new(5, Purpose::Gradient, 0, k).below(samples);
+            let fresh = component(s, &x);
+            let mean = |c: usize| table.iter().map(|row| row[c]).sum::<f64>() / samples as f64;
+            g = (0..d).map(|c| fresh[c] - table[s][c] + mean(c)).collect();
+            table[s] = fresh;
+        }
+    }
+    assert_eq!(Saga.memory(&problem), samples + 1);
+    assert_eq!((Gradient.memory(&problem), Storm::new("storm", 0.3).unwrap().memory(&problem)), (0, 1));
+}
