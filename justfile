@@ -67,6 +67,10 @@ deny:
 pack-a9a:
     python3 crates/oneway/data/pack_a9a.py
 
+# The certificate of a thousand agents, with the time that each part takes: about a minute
+bench-certificate:
+    cargo test --release -p oneway --test contraction -- --ignored --nocapture
+
 # docs/methods.md and its pictures, from the registry
 methods-page:
     cargo run --release -p oneway-lab -- methods --page docs

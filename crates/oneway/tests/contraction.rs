@@ -147,9 +147,9 @@ fn what_does_not_contract_is_refused() {
     assert!(many.unwrap_err().to_string().contains("at most 2000 agents"));
 }
 
-/// About a minute: `cargo test --release --test contraction -- --ignored --nocapture`.
+/// Each certificate re-checks itself. Run by `just bench-certificate`, which shows the times.
 #[test]
-#[ignore = "large"]
+#[ignore = "takes about a minute: just bench-certificate"]
 fn a_thousand_agents() {
     for (name, digraph) in
         [("exponential", families::exponential(1000)), ("flower", families::flower(1000, 20))]
