@@ -147,7 +147,7 @@ pub(crate) fn topologies(args: &ListArgs) -> Result<ExitCode> {
     writeln!(out, "\nEvery topology also takes `root`, `weights` (uniform | metropolis) and `seed`.")?;
     writeln!(
         out,
-        "In place of `kind`: `file` (an edge list), or `pull` and `push` (weighted edge lists, R and C)."
+        "In place of `kind`: `file` (an edge list), `files` (several, in turn), or `pull` and `push` (weighted edge lists, R and C)."
     )?;
     Ok(ExitCode::SUCCESS)
 }
