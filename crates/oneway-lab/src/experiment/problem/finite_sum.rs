@@ -77,6 +77,17 @@ impl FiniteSumSpec {
         Ok(Self { model, dataset, test, intercept, regulariser, partition, batch, seed })
     }
 
+    /// The rows and how they are split, for models that do not depend on other agents' rows. Those that classify do: they count
+    /// the classes.
+    pub(super) fn rows(&self) -> Result<Option<(Dataset, Partition, u64)>> {
+        Ok(match self.model {
+            ModelSpec::Softmax | ModelSpec::TwoLayer { .. } => None,
+            ModelSpec::LeastSquares | ModelSpec::Robust { .. } => {
+                Some((self.dataset.load(Labels::Numbers)?, self.partition, self.seed))
+            }
+        })
+    }
+
     /// Builds the problem for so many agents; reads the files it names.
     pub(super) fn build(&self, agents: usize) -> Result<BuiltProblem> {
         let Self { model, dataset, test, intercept, regulariser, partition, batch, seed } = self;

@@ -48,7 +48,7 @@ enum Kind {
 }
 
 impl ProblemSpec {
-    pub(super) fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
+    pub(crate) fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
         let kinds = [
             ("logistic", Kind::Logistic),
             ("quadratic", Kind::Quadratic),
@@ -93,6 +93,17 @@ impl ProblemSpec {
         };
         fields.finish()?;
         Ok(spec)
+    }
+
+    /// The rows, how they are split and the seed of that, where an agent's part is made of its own rows alone.
+    pub(crate) fn rows(&self) -> Result<Option<(Dataset, Partition, u64)>> {
+        Ok(match self {
+            ProblemSpec::Logistic { dataset, partition, seed, .. } => {
+                Some((dataset.load(Labels::Signs)?, *partition, *seed))
+            }
+            ProblemSpec::Quadratic { .. } => None,
+            ProblemSpec::FiniteSum(spec) => spec.rows()?,
+        })
     }
 }
 
@@ -166,6 +177,11 @@ pub(crate) struct BuiltProblem {
 pub(crate) struct Problems(HashMap<String, Arc<BuiltProblem>>);
 
 impl Problems {
+    /// A problem that is asked for once.
+    pub(crate) fn build(spec: &ProblemSpec, agents: usize) -> Result<Box<dyn Problem>> {
+        Ok(BuiltProblem::new(spec, agents)?.problem)
+    }
+
     /// The problem for so many agents, built if it is the first to be asked for.
     pub(crate) fn get(&mut self, spec: &ProblemSpec, agents: usize) -> Result<Arc<BuiltProblem>> {
         let key = format!("{spec:?} {agents}");
