@@ -1,0 +1,202 @@
+//! One agent: the library's `send` and `step`, with `put` and `get` between them.
+//!
+//! The bits are the simulator's, because every number is made by the same operations in the same order. On pull edges the raw row
+//! travels and the receiver multiplies by R_ij; on push edges the sender multiplies by its C_ij and the receiver adds. Sums go by
+//! ascending sender, the agent itself in its place, the first term assigned, multiply then add, never fused.
+
+use std::sync::Arc;
+
+use oneway::method::{Layout, Local, Method, Round};
+use oneway::problem::Problem;
+use oneway::schedule::Schedule;
+use oneway::topology::Pair;
+
+use crate::frame::{Graph, Moment};
+use crate::history::History;
+use crate::link::{Link, LinkError};
+use crate::ties::Ties;
+
+/// What one agent is to do: its part of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The method.
+    pub method: &'a dyn Method,
+    /// The problem, of which only this agent's part is asked.
+    pub problem: &'a dyn Problem,
+    /// Who the agent is, and whom it hears.
+    pub ties: &'a Ties,
+    /// Step sizes.
+    pub schedule: Schedule,
+    /// Seed of the sampling.
+    pub seed: u64,
+}
+
+impl Task<'_> {
+    fn round(&self, k: u64, phase: u32) -> Round {
+        let Ties { agent, agents, .. } = *self.ties;
+        Round { k, phase, η: self.schedule.at(k), agent, agents, seed: self.seed }
+    }
+
+    /// The widths of a state row, a pull row and a push row.
+    pub fn widths(&self) -> [usize; 3] {
+        let (Layout { state, pull, push }, d) = (self.method.layout(self.problem), self.problem.dim());
+        [state, pull, push].map(|width| width.len(d))
+    }
+}
+
+/// An agent at state k.
+#[derive(Debug)]
+pub struct Agent<'a> {
+    task: Task<'a>,
+    pairs: Vec<Pair>,
+    history: Arc<History>,
+    k: u64,
+    state: Vec<f64>,
+    pull: Vec<f64>,
+    push: Vec<f64>,
+    pulled: Vec<f64>,
+    pushed: Vec<f64>,
+    /// A row on its way out or in.
+    row: Vec<f64>,
+    gradient: Vec<f64>,
+}
+
+impl<'a> Agent<'a> {
+    /// An agent at state 0. What it sends goes into `history` too.
+    pub fn new(task: Task<'a>, history: Arc<History>) -> oneway::Result<Self> {
+        let [state, pull, push] = task.widths();
+        let zeros = |width: usize| vec![0.0; width];
+        let mut agent = Self {
+            task,
+            pairs: task.ties.pairs()?,
+            history,
+            k: 0,
+            state: zeros(state),
+            pull: zeros(pull),
+            push: zeros(push),
+            pulled: zeros(pull),
+            pushed: zeros(push),
+            row: zeros(pull.max(push)),
+            gradient: zeros(task.problem.dim()),
+        };
+        let mut local = Local::new(task.problem, task.round(0, 0), 0, &agent.pairs[0], &mut agent.gradient);
+        task.method.init(&mut agent.state, &mut local);
+        Ok(agent)
+    }
+
+    /// Puts it into a state that it had before; refused if the row is of another width.
+    pub fn resume(&mut self, k: u64, state: &[f64]) -> Result<(), String> {
+        if state.len() != self.state.len() {
+            return Err(format!("a state of {} numbers, not {}", state.len(), self.state.len()));
+        }
+        self.k = k;
+        self.state.copy_from_slice(state);
+        Ok(())
+    }
+
+    /// Rounds done.
+    pub fn k(&self) -> u64 {
+        self.k
+    }
+
+    /// Its state row.
+    pub fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    /// f_i at its own estimate. Costs a pass over its data, and changes nothing.
+    pub fn loss(&mut self) -> f64 {
+        let Task { method, problem, ties, .. } = self.task;
+        let estimate = method.estimate(&self.state, problem.dim());
+        problem.exact(ties.agent, estimate, &mut self.gradient)
+    }
+
+    /// What it has sent lately.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// One round: state k becomes state k + 1. After an error the state is that of no round: go on from a checkpoint.
+    pub fn round(&mut self, link: &mut dyn Link) -> Result<(), LinkError> {
+        let Task { method, problem, ties, .. } = self.task;
+        let pair = &self.pairs[(self.k % self.pairs.len() as u64) as usize];
+        for phase in 0..method.phases() {
+            let at = self.task.round(self.k, phase);
+            let moment = Moment { round: self.k, phase };
+            method.send(at, &mut self.state, &mut self.pull, &mut self.push);
+            self.history.keep(moment, &self.pull, &self.push);
+            let [pull_bytes, push_bytes] = method.bytes(problem, phase);
+            let links = ties.at(self.k);
+            for (graph, sent, bytes) in
+                [(Graph::Pull, &self.pull, pull_bytes), (Graph::Push, &self.push, push_bytes)]
+            {
+                for (to, weight) in links.receivers(graph).filter(|(to, _)| *to != ties.agent && bytes > 0) {
+                    match weight {
+                        None => link.put(to, graph, moment, sent)?,
+                        Some(weight) => {
+                            let row = &mut self.row[..sent.len()];
+                            row.iter_mut().zip(sent).for_each(|(row, x)| *row = weight * x); // C_ji·v_i
+                            link.put(to, graph, moment, row)?;
+                        }
+                    }
+                }
+            }
+
+            let mut heard = Heard { link, own: ties.agent, at: moment, row: &mut self.row };
+            let weights = links.pulls.iter().map(|&(from, weight)| (from, Some(weight)));
+            heard.sum(Graph::Pull, weights, &self.pull, &mut self.pulled, pull_bytes > 0)?; // Σ_j R_ij·x_j
+            let own = links.pushes.iter().find(|(to, _)| *to == ties.agent).map(|(_, weight)| *weight);
+            let weights = links.pushed_by.iter().map(|&from| (from, own.filter(|_| from == ties.agent)));
+            heard.sum(Graph::Push, weights, &self.push, &mut self.pushed, push_bytes > 0)?; // Σ_j C_ij·v_j
+
+            let mut local = Local::new(problem, at, at.k + 1, pair, &mut self.gradient); // ξ_{k+1}
+            method.step(at, &mut self.state, &self.pulled, &self.pushed, &mut local);
+        }
+        self.k += 1;
+        Ok(())
+    }
+}
+
+/// Rows as they are heard, one by one.
+struct Heard<'l, 'r> {
+    link: &'l mut dyn Link,
+    own: usize,
+    at: Moment,
+    row: &'r mut [f64],
+}
+
+impl Heard<'_, '_> {
+    /// `out` = Σ_j weight_j·row_j by ascending sender; what comes without a weight was multiplied by its sender.
+    fn sum(
+        &mut self,
+        graph: Graph,
+        senders: impl Iterator<Item = (usize, Option<f64>)>,
+        own: &[f64],
+        out: &mut [f64],
+        sent: bool,
+    ) -> Result<(), LinkError> {
+        let mut first = true;
+        for (from, weight) in senders {
+            let row: &[f64] = if from == self.own {
+                own
+            } else if sent {
+                let row = &mut self.row[..out.len()];
+                self.link.get(from, graph, self.at, row)?;
+                row
+            } else {
+                continue; // a row that nobody looks at in this phase
+            };
+            let pairs = out.iter_mut().zip(row);
+            match (std::mem::replace(&mut first, false), weight) {
+                (true, Some(weight)) => pairs.for_each(|(out, x)| *out = weight * x),
+                (true, None) => pairs.for_each(|(out, x)| *out = *x),
+                (false, Some(weight)) => pairs.for_each(|(out, x)| *out += weight * x),
+                (false, None) => pairs.for_each(|(out, x)| *out += x),
+            }
+        }
+        if first {
+            out.fill(0.0); // a push row may hear no one, not even itself
+        }
+        Ok(())
+    }
+}

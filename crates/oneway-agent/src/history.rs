@@ -1,0 +1,151 @@
+//! What an agent has sent lately: neighbours that missed it, or were restarted, ask for it again.
+//!
+//! How much to keep: a neighbour that is restarted goes on from its last checkpoint or, if that is damaged, from the one before:
+//! at most 2c rounds back, where c is the rounds between checkpoints. This agent itself may be ahead of it by the
+//! [lag](crate::ties::Ties::lag) L. So 2c + L + 1 rounds are enough. They go into this agent's own checkpoints too: both may
+//! be killed, and what was sent before the checkpoint could not be computed again.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+use crate::frame::{self, Graph, Head, Moment};
+use crate::ties::Ties;
+
+/// The rows of one exchange, as the method filled them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sent {
+    /// When.
+    pub at: Moment,
+    /// What was offered on the pull graph.
+    pub pull: Vec<f64>,
+    /// What was sent on the push graph, before it was multiplied.
+    pub push: Vec<f64>,
+}
+
+/// The last exchanges of an agent.
+#[derive(Debug)]
+pub struct History {
+    run: u64,
+    ties: Ties,
+    exchanges: usize,
+    sent: Mutex<VecDeque<Sent>>,
+}
+
+/// What has become of a row that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Found {
+    /// It is there.
+    Here,
+    /// It was not sent yet.
+    Ahead,
+    /// It is no longer kept; this is the first round that is.
+    Gone(u64),
+    /// It was never meant for that agent.
+    NoLink,
+}
+
+impl History {
+    /// A history of so many rounds, of so many phases each.
+    pub fn new(run: u64, ties: Ties, rounds: u64, phases: u32) -> Self {
+        let exchanges = usize::try_from(rounds.saturating_mul(u64::from(phases))).unwrap_or(usize::MAX);
+        Self { run, ties, exchanges: exchanges.max(1), sent: Mutex::default() }
+    }
+
+    /// The rounds that are enough, for checkpoints every so many rounds.
+    pub fn enough(checkpoint_every: u64, lag: u64) -> u64 {
+        checkpoint_every.saturating_mul(2).saturating_add(lag).saturating_add(1)
+    }
+
+    /// Keeps the rows of an exchange, and lets go of the oldest. An exchange that is done again, after a restart, is in it already.
+    pub fn keep(&self, at: Moment, pull: &[f64], push: &[f64]) {
+        let mut sent = self.lock();
+        if sent.back().is_some_and(|last| last.at >= at) {
+            return;
+        }
+        let mut kept = match sent.len() < self.exchanges {
+            true => Sent { at, pull: vec![], push: vec![] },
+            false => sent.pop_front().unwrap_or(Sent { at, pull: vec![], push: vec![] }),
+        };
+        kept.at = at;
+        kept.pull.clear();
+        kept.pull.extend_from_slice(pull);
+        kept.push.clear();
+        kept.push.extend_from_slice(push);
+        sent.push_back(kept);
+    }
+
+    /// Writes the frame that a neighbour was sent into `out`, if it is still there.
+    pub fn frame(&self, to: usize, graph: Graph, at: Moment, out: &mut Vec<u8>) -> Found {
+        let Some((_, weight)) = self.ties.at(at.round).receivers(graph).find(|(receiver, _)| *receiver == to)
+        else {
+            return Found::NoLink;
+        };
+        let sent = self.lock();
+        let Ok(found) = sent.binary_search_by_key(&at, |kept| kept.at) else {
+            return match (sent.front(), sent.back()) {
+                (Some(first), Some(_)) if at < first.at => Found::Gone(first.at.round),
+                _ => Found::Ahead,
+            };
+        };
+        let Some(Sent { pull, push, .. }) = sent.get(found) else { return Found::Ahead };
+        let row = if graph == Graph::Pull { pull } else { push };
+        let head = Head { run: self.run, graph, at, from: self.ties.agent as u32, to: to as u32 };
+        match weight {
+            None => frame::encode(&head, row.iter().copied(), out),
+            Some(weight) => frame::encode(&head, row.iter().map(|x| weight * x), out),
+        }
+        Found::Here
+    }
+
+    /// A copy of all of it, for a checkpoint.
+    pub fn snapshot(&self) -> Vec<Sent> {
+        self.lock().iter().cloned().collect()
+    }
+
+    /// Takes up what a checkpoint had, in ascending order; what is too old is let go.
+    pub fn restore(&self, kept: Vec<Sent>) {
+        let mut sent = self.lock();
+        sent.clear();
+        let too_many = kept.len().saturating_sub(self.exchanges);
+        sent.extend(kept.into_iter().skip(too_many));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Sent>> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oneway::graph::families;
+    use oneway::topology::{Subgraph, Topology, Weights};
+
+    fn at(round: u64) -> Moment {
+        Moment { round, phase: 0 }
+    }
+
+    #[test]
+    fn it_serves_what_it_keeps_and_says_what_it_let_go() {
+        let topology =
+            Topology::of(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        let history = History::new(7, Ties::of(&topology, 1), 3, 1);
+        let mut bytes = vec![];
+        assert_eq!(history.frame(2, Graph::Push, at(0), &mut bytes), Found::Ahead);
+        (0..5).for_each(|k| history.keep(at(k), &[k as f64], &[1.0, k as f64]));
+        history.keep(at(3), &[9.0], &[9.0, 9.0]); // done again after a restart: the same numbers in fact
+        assert_eq!(history.frame(2, Graph::Push, at(1), &mut bytes), Found::Gone(2));
+        assert_eq!(history.frame(2, Graph::Push, at(5), &mut bytes), Found::Ahead);
+        assert_eq!(history.frame(0, Graph::Push, at(3), &mut bytes), Found::NoLink, "against the arrow");
+        assert_eq!(history.frame(2, Graph::Push, at(3), &mut bytes), Found::Here);
+        let frame = frame::decode(&bytes).unwrap();
+        assert!(frame.row().eq([0.5, 1.5]), "multiplied by C_21 = ½");
+        assert_eq!((frame.head.run, frame.head.from, frame.head.to), (7, 1, 2));
+        assert_eq!(history.frame(2, Graph::Pull, at(3), &mut bytes), Found::Here);
+        assert!(frame::decode(&bytes).unwrap().row().eq([3.0]), "raw");
+
+        let other = History::new(7, Ties::of(&topology, 1), 2, 1);
+        other.restore(history.snapshot());
+        assert_eq!(other.snapshot(), history.snapshot()[1..]);
+    }
+}
