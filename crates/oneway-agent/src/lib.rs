@@ -7,7 +7,10 @@
 pub mod agent;
 pub mod frame;
 pub mod history;
+pub mod identity;
 pub mod inbox;
 pub mod link;
 pub mod memory;
+pub mod net;
+pub mod status;
 pub mod ties;

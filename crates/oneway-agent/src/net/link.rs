@@ -1,0 +1,370 @@
+//! The link itself: rows out by publishers, in by subscribers, and again by queries.
+
+use std::collections::BTreeMap;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use zenoh::liveliness::LivelinessToken;
+use zenoh::pubsub::Publisher;
+use zenoh::qos::CongestionControl;
+use zenoh::query::{ConsolidationMode, Query, Reply};
+use zenoh::sample::SampleKind;
+use zenoh::{Session, Wait};
+
+use super::config::{Endpoints, settings};
+use super::keys::Keys;
+use super::serve::{Answers, Question};
+use crate::frame::{self, Graph, Head, Moment};
+use crate::history::History;
+use crate::identity::Identity;
+use crate::inbox::{Delivery, Inbox};
+use crate::link::{Link, LinkError, Patience};
+use crate::status::Status;
+use crate::ties::Ties;
+
+/// Rows that no agent in its right mind would send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Guard {
+    /// Everything is taken, as the simulator does.
+    Off,
+    /// NaN, ∞ and numbers beyond this are refused.
+    Beyond(f64),
+}
+
+/// What a link is made of.
+#[derive(Debug)]
+pub struct ZenohOptions<'a> {
+    /// Where everyone is.
+    pub endpoints: &'a Endpoints,
+    /// Who the agent is, to its neighbours.
+    pub identity: Identity,
+    /// Whom it hears, and who hears it.
+    pub ties: &'a Ties,
+    /// Widths of a pull row and of a push row.
+    pub widths: [usize; 2],
+    /// Exchanges in a round.
+    pub phases: u32,
+    /// What it has sent.
+    pub history: Arc<History>,
+    /// How it is doing.
+    pub status: Arc<Status>,
+    /// How long it waits.
+    pub patience: Patience,
+    /// What it refuses.
+    pub guard: Guard,
+}
+
+/// One agent's end of its links on a network.
+#[derive(Debug)]
+pub struct ZenohLink {
+    session: Session,
+    shared: Arc<Shared>,
+    publishers: BTreeMap<(Graph, usize), Publisher<'static>>,
+    token: Option<LivelinessToken>,
+    patience: Patience,
+    guard: Guard,
+}
+
+/// What the callbacks see.
+#[derive(Debug)]
+struct Shared {
+    inbox: Inbox,
+    status: Arc<Status>,
+    identity: Identity,
+    run: u64,
+    keys: Keys,
+    widths: [usize; 2],
+    /// Neighbours that have come to their end, and at which round.
+    done: Mutex<BTreeMap<usize, u64>>,
+    news: Condvar,
+}
+
+fn network(error: impl ToString) -> LinkError {
+    LinkError::Network(error.to_string())
+}
+
+impl ZenohLink {
+    /// Listens, dials, and declares what the agent says, hears and answers. Neighbours need not be there yet.
+    pub fn open(options: ZenohOptions<'_>) -> Result<Self, LinkError> {
+        let ZenohOptions { endpoints, identity, ties, widths, phases, history, status, patience, guard } =
+            options;
+        let me = ties.agent;
+        let keys = Keys::new(identity.key());
+        let widest = widths.into_iter().max().unwrap_or(0);
+        let settings = settings(endpoints, &keys, ties, widest);
+        let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
+        let session = zenoh::open(config).wait().map_err(network)?;
+        let shared = Arc::new(Shared {
+            inbox: Inbox::new(ties),
+            status: Arc::clone(&status),
+            run: identity.run_id(),
+            identity: identity.clone(),
+            keys: keys.clone(),
+            widths,
+            done: Mutex::default(),
+            news: Condvar::new(),
+        });
+        let ask = Answers { history, status, identity, phases }.start().map_err(network)?;
+        let mut publishers = BTreeMap::new();
+        for graph in Graph::BOTH {
+            for from in ties.heard(graph) {
+                let shared = Arc::clone(&shared);
+                session
+                    .declare_subscriber(keys.rows(graph, from, me))
+                    .callback(move |sample| shared.take_in(from, graph, &sample.payload().to_bytes()))
+                    .background()
+                    .wait()
+                    .map_err(network)?;
+            }
+            for to in ties.hearers(graph) {
+                let publisher = session
+                    .declare_publisher(keys.rows(graph, me, to))
+                    .congestion_control(CongestionControl::Block)
+                    .express(true)
+                    .wait()
+                    .map_err(network)?;
+                publishers.insert((graph, to), publisher);
+                answer(&session, keys.again(graph, me, to), &ask, move |query| {
+                    Question::Again(graph, to, query)
+                })?;
+            }
+        }
+        answer(&session, Keys::hello(me), &ask, Question::Hello)?;
+        let token = session.liveliness().declare_token(keys.alive(me)).wait().map_err(network)?;
+        for who in ties.neighbours() {
+            watch(&session, &shared, who)?;
+        }
+        Ok(Self { session, shared, publishers, token: Some(token), patience, guard })
+    }
+
+    /// Says that this agent has come to its end, and goes on answering until all that hear it have come to theirs, at most so
+    /// long; whether they have.
+    pub fn linger(&self, ties: &Ties, round: u64, at_most: Duration) -> Result<bool, LinkError> {
+        let key = self.shared.keys.done(ties.agent, round);
+        let _done = self.session.liveliness().declare_token(key).wait().map_err(network)?;
+        let until = Instant::now() + at_most;
+        let hearers = || Graph::BOTH.into_iter().flat_map(|graph| ties.hearers(graph));
+        let mut done = self.shared.done.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if hearers().all(|who| done.contains_key(&who)) {
+                return Ok(true);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || self.shared.inbox.is_stopped() {
+                return Ok(false);
+            }
+            let step = left.min(Duration::from_millis(200));
+            done = self.shared.news.wait_timeout(done, step).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Whether it was stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.shared.inbox.is_stopped()
+    }
+
+    /// A handle by which others can stop whoever waits here.
+    pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
+        let shared = Arc::clone(&self.shared);
+        move || shared.inbox.close(LinkError::Stopped)
+    }
+
+    /// Leaves the network.
+    pub fn close(mut self) {
+        drop(self.token.take());
+        if let Err(error) = self.session.close().wait() {
+            tracing::debug!("leaving the network: {error}");
+        }
+    }
+
+    /// Asks a neighbour for the rows from this one on; the answers come into the inbox like all others.
+    fn ask(&self, from: usize, graph: Graph, at: Moment, to: usize) {
+        let Moment { round, phase } = at;
+        let selector = format!("{}?round={round};phase={phase}", self.shared.keys.again(graph, from, to));
+        let shared = Arc::clone(&self.shared);
+        self.shared.status.asked(from);
+        let asked = self
+            .session
+            .get(&selector)
+            .consolidation(ConsolidationMode::None)
+            .congestion_control(CongestionControl::Block) // of the answers too
+            .timeout(Duration::from_secs(10))
+            .callback(move |reply: Reply| match reply.result() {
+                Ok(sample) => shared.take_in(from, graph, &sample.payload().to_bytes()),
+                Err(error) => shared.take_refusal(from, graph, at, &error.payload().to_bytes()),
+            })
+            .wait();
+        if let Err(error) = asked {
+            tracing::debug!("asking agent {from}: {error}");
+        }
+    }
+
+    /// Asks a neighbour who it is; if it belongs to another run, says so in the log.
+    fn greet(&self, from: usize) {
+        let Ok(identity) = serde_json::to_string(&self.shared.identity) else { return };
+        let shared = Arc::clone(&self.shared);
+        let asked = self
+            .session
+            .get(Keys::hello(from))
+            .payload(identity)
+            .timeout(Duration::from_secs(10))
+            .callback(move |reply: Reply| {
+                let Ok(sample) = reply.result() else { return };
+                match serde_json::from_slice::<Identity>(&sample.payload().to_bytes()) {
+                    Ok(peer) => {
+                        if let Some(difference) = shared.identity.difference(&peer, from) {
+                            tracing::error!(neighbour = from, "refused agent {from}: {difference}");
+                        }
+                    }
+                    Err(_) => {
+                        tracing::error!(neighbour = from, "refused agent {from}: it does not say who it is")
+                    }
+                }
+            })
+            .wait();
+        if let Err(error) = asked {
+            tracing::debug!("greeting agent {from}: {error}");
+        }
+    }
+}
+
+/// Lets a kind of question be asked under a key.
+fn answer(
+    session: &Session,
+    key: String,
+    ask: &SyncSender<Question>,
+    question: impl Fn(Query) -> Question + Send + Sync + 'static,
+) -> Result<(), LinkError> {
+    let ask = ask.clone();
+    let declared = session.declare_queryable(key).callback(move |query| drop(ask.try_send(question(query))));
+    declared.background().wait().map_err(network)
+}
+
+/// Follows whether a neighbour is there, and whether it has come to its end.
+fn watch(session: &Session, shared: &Arc<Shared>, who: usize) -> Result<(), LinkError> {
+    let seen = Arc::clone(shared);
+    let alive = session.liveliness().declare_subscriber(shared.keys.alive(who)).history(true);
+    let alive = alive.callback(move |sample| {
+        let there = sample.kind() == SampleKind::Put;
+        seen.status.is_there(who, there);
+        if there {
+            seen.inbox.nudge(who); // what is missing can be had now
+        }
+        tracing::info!(neighbour = who, "agent {who} is {}", if there { "there" } else { "away" });
+    });
+    alive.background().wait().map_err(network)?;
+    let seen = Arc::clone(shared);
+    let done = session.liveliness().declare_subscriber(shared.keys.any_done(who)).history(true);
+    let done = done.callback(move |sample| {
+        let round = sample.key_expr().as_str().rsplit('/').next().and_then(|round| round.parse().ok());
+        if let (SampleKind::Put, Some(round)) = (sample.kind(), round) {
+            seen.done.lock().unwrap_or_else(PoisonError::into_inner).insert(who, round);
+            seen.news.notify_all();
+            seen.inbox.nudge(who);
+        }
+    });
+    done.background().wait().map_err(network)
+}
+
+impl Link for ZenohLink {
+    fn put(&mut self, to: usize, graph: Graph, at: Moment, row: &[f64]) -> Result<(), LinkError> {
+        let Some(publisher) = self.publishers.get(&(graph, to)) else {
+            return Err(LinkError::Network(format!("there is no {graph} link to agent {to}")));
+        };
+        let head =
+            Head { run: self.shared.run, graph, at, from: self.shared.identity.agent as u32, to: to as u32 };
+        let mut bytes = vec![];
+        frame::encode(&head, row.iter().copied(), &mut bytes);
+        self.shared.status.sent(to, bytes.len());
+        publisher.put(bytes).wait().map_err(network)
+    }
+
+    fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut [f64]) -> Result<(), LinkError> {
+        let Shared { inbox, status, identity, .. } = &*self.shared;
+        if !inbox.take(from, graph, at, Duration::ZERO, row)? {
+            status.wait(from, graph, at);
+            let mut said = Duration::from_secs(2);
+            let waited = self.patience.wait(inbox, (from, graph, at), row, |waited| {
+                if let Some(end) = self.shared.end_of(from).filter(|end| *end <= at.round) {
+                    inbox.close(LinkError::Ended { from, round: end });
+                    return;
+                }
+                self.ask(from, graph, at, identity.agent);
+                if waited >= said {
+                    self.greet(from);
+                    say_waiting(status, from, graph, at, waited);
+                    said *= 2;
+                }
+            });
+            status.waited();
+            waited?;
+        }
+        match self.guard {
+            Guard::Beyond(most) if !row.iter().all(|x| x.abs() <= most) => {
+                status.refused(from);
+                let worst = row.iter().find(|x| x.is_nan()).or_else(|| row.iter().find(|x| x.abs() > most));
+                let why = format!("it holds {}, beyond the guard's {most:e}", worst.unwrap_or(&f64::NAN));
+                Err(LinkError::Refused { from, graph, at, why })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whom we are waiting for, since when.
+fn say_waiting(status: &Status, from: usize, graph: Graph, at: Moment, waited: Duration) {
+    let whereabouts = match status.away(from) {
+        (Some(away), _) => format!("away for {:.0} s", away.as_secs_f64()),
+        (None, true) => "there".to_owned(),
+        (None, false) => "not seen yet".to_owned(),
+    };
+    tracing::warn!(
+        neighbour = from,
+        round = at.round,
+        "waiting for the {graph} row of {at} from agent {from} for {:.0} s; it is {whereabouts}",
+        waited.as_secs_f64()
+    );
+}
+
+impl Shared {
+    /// Takes in bytes that came from a neighbour: a row, or something that is refused.
+    fn take_in(&self, from: usize, graph: Graph, bytes: &[u8]) {
+        let refused = match frame::decode(bytes) {
+            Err(fault) => fault.to_string(),
+            Ok(frame) => {
+                let Head { run, graph: on, at, from: sender, to } = frame.head;
+                let width = self.widths[graph as usize];
+                if run != self.run {
+                    "it belongs to another run".to_owned()
+                } else if (on, sender as usize, to as usize) != (graph, from, self.identity.agent) {
+                    format!("it says that it goes from agent {sender} to agent {to} on the {on} graph")
+                } else if frame.numbers() != width {
+                    format!("it has {} numbers, not {width}", frame.numbers())
+                } else {
+                    if self.inbox.deliver(from, graph, at, frame.row()) == Delivery::Kept {
+                        self.status.received(from, bytes.len());
+                    }
+                    return;
+                }
+            }
+        };
+        // a neighbour gone mad would fill the disk
+        if self.status.refused(from).is_power_of_two() {
+            tracing::error!(neighbour = from, "refused a {graph} row from agent {from}: {refused}");
+        }
+    }
+
+    /// Takes in an answer that is no row.
+    fn take_refusal(&self, from: usize, graph: Graph, at: Moment, words: &[u8]) {
+        let words = String::from_utf8_lossy(words);
+        if let Some(oldest) = words.strip_prefix("gone ").and_then(|oldest| oldest.parse().ok()) {
+            self.inbox.close(LinkError::Gone { from, graph, at, oldest });
+        }
+    }
+
+    /// The round at which a neighbour has come to its end, if it has.
+    fn end_of(&self, who: usize) -> Option<u64> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).get(&who).copied()
+    }
+}

@@ -1,0 +1,8 @@
+//! Links on Zenoh. See `docs/decisions/0013-agents-on-zenoh.md` for the protocol.
+
+pub mod config;
+pub mod keys;
+mod link;
+mod serve;
+
+pub use link::{Guard, ZenohLink, ZenohOptions};
