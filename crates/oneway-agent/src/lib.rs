@@ -5,10 +5,12 @@
 //! for again by whoever misses them in its [`inbox`]. So the answer does not depend on what the network does.
 
 pub mod agent;
+pub mod checkpoint;
 pub mod frame;
 pub mod history;
 pub mod identity;
 pub mod inbox;
+pub mod journal;
 pub mod link;
 pub mod memory;
 pub mod net;
