@@ -5,14 +5,24 @@
 //! for again by whoever misses them in its [`inbox`]. So the answer does not depend on what the network does.
 
 pub mod agent;
+pub mod authority;
 pub mod checkpoint;
+pub mod config;
 pub mod frame;
+pub mod gather;
 pub mod history;
 pub mod identity;
 pub mod inbox;
 pub mod journal;
+pub mod launch;
+pub mod layout;
 pub mod link;
 pub mod memory;
+pub mod metrics;
 pub mod net;
+pub mod plan;
+pub mod run;
+pub mod shard;
 pub mod status;
 pub mod ties;
+pub mod top;

@@ -1,0 +1,270 @@
+//! `oneway-agent run`: one agent, from its config to its last round, through restarts.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{Agent, Task};
+use crate::checkpoint::{Checkpoint, Checkpoints};
+use crate::config::Config;
+use crate::history::History;
+use crate::journal::Journal;
+use crate::link::LinkError;
+use crate::metrics;
+use crate::net::{ZenohLink, ZenohOptions};
+use crate::status::Status;
+
+/// A state with a number beyond this (or not finite) has diverged, to the simulator and so to agents.
+const DIVERGED_BEYOND: f64 = 1e150;
+
+/// Whether a state is within all bounds.
+pub(crate) fn is_sound(state: &[f64]) -> bool {
+    state.iter().all(|x| x.abs() <= DIVERGED_BEYOND)
+}
+
+/// How an agent came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// Rounds done.
+    pub round: u64,
+    /// Whether it ended before its time, because states went beyond all bounds, here or elsewhere.
+    pub diverged: bool,
+    /// Seconds in rounds, by this process.
+    pub seconds: f64,
+    /// Of them waiting for neighbours.
+    pub waited: f64,
+    /// Rounds done by this process.
+    pub rounds: u64,
+}
+
+impl Finished {
+    /// Its name in an agent's folder.
+    pub const FILE: &str = "finished.json";
+
+    /// Of the agent with this folder, if it has come to its end.
+    pub fn read(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&std::fs::read(folder.join(Self::FILE)).ok()?).ok()
+    }
+}
+
+/// Why an agent stopped before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Halt {
+    /// It can go on from where it was when it is started again.
+    #[error("{0}; the state is kept: start this agent again to go on")]
+    Resumable(LinkError),
+    /// Starting again would lead to the same.
+    #[error("{0}")]
+    Fatal(LinkError),
+}
+
+impl From<LinkError> for Halt {
+    fn from(error: LinkError) -> Self {
+        match error {
+            LinkError::Gone { .. } | LinkError::Refused { .. } => Halt::Fatal(error),
+            _ => Halt::Resumable(error),
+        }
+    }
+}
+
+/// Runs the agent of a config file. The outer error is bad input, the inner one a run that could not go on.
+pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
+    let config = Config::read(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let place = || path.display().to_string();
+    let (ties, schedule) = (config.ties(), config.step.build().with_context(place)?);
+    let method = config.method.build().with_context(place)?;
+    let problem = config.problem(folder).with_context(place)?;
+    method.check(&*problem).with_context(place)?;
+    let task =
+        Task { method: &*method, problem: &*problem, ties: &ties, schedule, seed: config.identity.seed };
+
+    let state = folder.join(&config.state);
+    let fingerprint = config.identity.fingerprint();
+    let (checkpoints, found) = Checkpoints::open(&state, fingerprint, ties.agent)?;
+    let rounds_kept = History::enough(config.checkpoint_every, config.lag);
+    let history =
+        Arc::new(History::new(config.identity.run_id(), ties.clone(), rounds_kept, method.phases()));
+    let mut agent = Agent::new(task, Arc::clone(&history)).with_context(place)?;
+    if let Some(Checkpoint { k, state: row, sent }) = found {
+        agent.resume(k, &row).map_err(anyhow::Error::msg).with_context(|| state.display().to_string())?;
+        history.restore(sent);
+        tracing::info!(round = k, "going on from the checkpoint of round {k}");
+    }
+    let [width, pull, push] = task.widths();
+    let journal = Journal::open(&state, fingerprint, width, agent.k())
+        .with_context(|| state.join(crate::journal::FILE).display().to_string())?;
+
+    let status = Arc::new(Status::new(&ties, config.identity.rounds));
+    if let Some(address) = &config.metrics {
+        metrics::serve(address, Arc::clone(&status)).with_context(|| format!("metrics at {address}"))?;
+    }
+    let options = ZenohOptions {
+        endpoints: &config.network,
+        identity: config.identity.clone(),
+        ties: &ties,
+        widths: [pull, push],
+        phases: method.phases(),
+        history,
+        status: Arc::clone(&status),
+        patience: config.patience(),
+        guard: config.guard(),
+    };
+    let mut link =
+        ZenohLink::open(options).with_context(|| format!("listening at {}", config.network.listen))?;
+    ctrlc::set_handler(link.stopper()).context("cannot listen for signals")?;
+
+    let mut run = Run {
+        config: &config,
+        agent,
+        link: &mut link,
+        checkpoints,
+        journal,
+        status: &status,
+        saved: None,
+        looked: Instant::now(),
+    };
+    let done = match Finished::read(&state).filter(|finished| finished.diverged) {
+        Some(finished) => Ok(finished), // there is no round to go on with; others may want to know
+        None => run.to_the_end(&state),
+    };
+    drop(run);
+    let done = match done {
+        Ok(finished) => {
+            status.finish();
+            tracing::info!(round = finished.round, diverged = finished.diverged, "done");
+            let lingered = link.linger(&ties, finished.round, Duration::from_secs_f64(config.linger));
+            if let Ok(false) = lingered {
+                tracing::info!("those that hear this agent have not all come to their end");
+            }
+            Ok(finished)
+        }
+        Err(error) => Err(Halt::from(error)),
+    };
+    link.close();
+    Ok(done)
+}
+
+/// How rounds ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// All are done.
+    Completed,
+    /// The state is beyond all bounds.
+    Diverged,
+    /// In the middle of a round, because a neighbour has ended: the state is that of no round.
+    Cut,
+}
+
+/// A run under way.
+struct Run<'a, 'r> {
+    config: &'r Config,
+    agent: Agent<'a>,
+    link: &'r mut ZenohLink,
+    checkpoints: Checkpoints,
+    journal: Journal,
+    status: &'r Status,
+    /// The round of the last checkpoint that this process wrote.
+    saved: Option<u64>,
+    looked: Instant,
+}
+
+impl Run<'_, '_> {
+    /// Round after round, with records and checkpoints.
+    fn to_the_end(&mut self, folder: &Path) -> Result<Finished, LinkError> {
+        let (rounds, every) = (self.config.identity.rounds, self.config.record_every);
+        let (began, first) = (Instant::now(), self.agent.k());
+        let mut seconds = Duration::ZERO;
+        let end = loop {
+            let k = self.agent.k();
+            if k.is_multiple_of(every) || k == rounds {
+                if let Err(error) = self.journal.append(k, self.agent.state()) {
+                    tracing::error!(round = k, "the state is not recorded yet: {error}");
+                }
+                if !is_sound(self.agent.state()) {
+                    break End::Diverged;
+                }
+            }
+            if k == rounds {
+                break End::Completed;
+            }
+            if k.is_multiple_of(self.config.checkpoint_every) && k > first {
+                self.checkpoint();
+            }
+            let round = Instant::now();
+            match self.agent.round(self.link) {
+                Ok(()) => {}
+                // a neighbour whose state is beyond all bounds sends nothing more
+                Err(LinkError::Ended { from, round }) => {
+                    tracing::warn!("agent {from} ended at round {round}, so this one does at round {k}");
+                    break End::Cut;
+                }
+                Err(error) => return Err(error),
+            }
+            seconds += round.elapsed();
+            self.look();
+            self.status.reach(self.agent.k(), round.elapsed());
+        };
+        // what is finished must be found by whoever comes back: wait for a full disk to have room again
+        while !(if end == End::Cut { self.journal.sync().is_ok() } else { self.checkpoint() }) {
+            if self.link.is_stopped() {
+                return Err(LinkError::Stopped);
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        let waited = self.status.report().neighbours.iter().map(|of| of.waited).sum();
+        let finished = Finished {
+            round: self.agent.k(),
+            diverged: end != End::Completed,
+            seconds: seconds.as_secs_f64(),
+            waited,
+            rounds: self.agent.k() - first,
+        };
+        if let Ok(json) = serde_json::to_string(&finished)
+            && let Err(error) = write_whole(&folder.join(Finished::FILE), json.as_bytes())
+        {
+            tracing::error!("{}: {error}", Finished::FILE);
+        }
+        tracing::info!(seconds = began.elapsed().as_secs_f64(), "all rounds are done");
+        Ok(finished)
+    }
+
+    /// Looks at the agent's own loss, now and then: for those who watch, and not a part of the run.
+    fn look(&mut self) {
+        const EVERY: Duration = Duration::from_secs(2);
+        if self.looked.elapsed() >= EVERY {
+            let loss = self.agent.loss();
+            self.status.loss(loss);
+            self.looked = Instant::now();
+        }
+    }
+
+    /// Writes a checkpoint, after the states before it; whether it is there. If it cannot be written the run goes on all the same.
+    fn checkpoint(&mut self) -> bool {
+        let k = self.agent.k();
+        if self.saved == Some(k) {
+            return true;
+        }
+        let (state, sent) = (self.agent.state(), self.agent.history().snapshot());
+        let saved = self.journal.sync().and_then(|()| self.checkpoints.save(k, state, &sent));
+        match saved {
+            Ok(()) => {
+                self.saved = Some(k);
+                self.status.checkpoint(k);
+            }
+            Err(error) => tracing::error!(round = k, "no checkpoint at round {k}: {error}"),
+        }
+        self.saved == Some(k)
+    }
+}
+
+/// Writes a file: first aside, then into its place.
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
+    let mut aside = path.as_os_str().to_owned();
+    aside.push(".part");
+    std::fs::write(&aside, content)?;
+    std::fs::rename(&aside, path)
+}
