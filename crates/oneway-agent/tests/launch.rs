@@ -1,0 +1,53 @@
+//! Whole experiments as processes: the simulator's `curves.csv` and hashes, whoever is killed.
+#![allow(clippy::unwrap_used)]
+
+mod crew;
+
+use crew::{Place, a9a, complaint, output, quadratic};
+
+fn launch(place: &Place, options: &[&str]) -> std::path::PathBuf {
+    let out = place.path("out");
+    let base = ["launch", place.file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let done = output(&[&base[..], options].concat());
+    assert!(done.status.success(), "{}", complaint(&done));
+    out
+}
+
+const GRAPHS: &str = "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n\
+[[topology]]\nname = \"flower\"\nkind = \"flower\"\npetals = 3\n";
+
+#[test]
+fn smtpp_on_a9a_has_the_simulators_curves_and_hashes() {
+    let place = Place::new(&a9a(8, 500, GRAPHS));
+    place.assert_simulated(&launch(&place, &[]));
+}
+
+#[test]
+fn twenty_kills_on_each_graph_change_nothing() {
+    let place = Place::new(&a9a(8, 500, GRAPHS));
+    place.assert_simulated(&launch(&place, &["--kill", "20", "--checkpoint-every", "25"]));
+}
+
+/// Push-sum, several exchanges a round, compression, trees, links that change with the round, and everyone with everyone.
+#[test]
+fn methods_of_every_kind_run_on_networks_of_every_kind() {
+    let methods = "[[method]]\nname = \"SGP\"\nkind = \"sgp\"\nstep = { size = 0.05 }\n\
+[[method]]\nname = \"gossip\"\nkind = \"push-pull\"\ngossip = 2\nstep = { size = 0.05, scaling = \"effective\" }\n";
+    let fixed = "[[method]]\nname = \"compressed\"\nkind = \"compressed-smtpp\"\nstep = { size = 0.02, scaling = \"effective\" }\n\
+[[method]]\nname = \"trees\"\nkind = \"smtpp\"\ngraph = \"trees\"\nstep = { size = 0.02, scaling = \"effective\" }\n\
+[[method]]\nname = \"central\"\nkind = \"csgdm\"\nstep = { size = 0.05 }\n";
+    let one_peer = "[[topology]]\nname = \"changing\"\nkind = \"one-peer-exponential\"\n";
+    let ring = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
+    for rest in [format!("{one_peer}{methods}"), format!("{ring}{methods}{fixed}")] {
+        let place = Place::new(&quadratic(4, 40, &rest));
+        place.assert_simulated(&launch(&place, &[]));
+    }
+}
+
+#[test]
+fn a_run_that_diverges_ends_as_in_the_simulator() {
+    let rest = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n\
+[[method]]\nname = \"too long\"\nkind = \"smtpp\"\nstep = { size = 400.0 }\n";
+    let place = Place::new(&quadratic(4, 5000, rest));
+    place.assert_simulated(&launch(&place, &[]));
+}
