@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use oneway::method::Method;
+use oneway::schedule::Schedule;
 use oneway_lab::networked::{CODE, NetworkedCell, Share};
 
 use crate::config::{Config, LinksConfig, MethodConfig, ProblemConfig, StepConfig};
@@ -54,6 +56,11 @@ pub fn state_of(agent: usize) -> String {
     format!("agent-{agent}")
 }
 
+/// A method with its parameters, and its steps: what neighbours compare.
+pub fn describe(method: &dyn Method, schedule: &Schedule) -> String {
+    format!("{method:?} with {schedule:?}")
+}
+
 /// The identity of an agent of a cell.
 pub fn identity(cell: &NetworkedCell<'_>, agent: usize) -> Identity {
     let setup = cell.setup();
@@ -65,7 +72,7 @@ pub fn identity(cell: &NetworkedCell<'_>, agent: usize) -> Identity {
         agents: setup.topology.agents(),
         topology: format!("{pull}{push}"),
         problem,
-        method: format!("{:?} with {:?}", setup.method, setup.schedule),
+        method: describe(setup.method, &setup.schedule),
         seed: setup.seed,
         rounds: cell.rounds(),
         agent,

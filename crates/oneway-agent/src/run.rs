@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Task};
@@ -12,6 +12,7 @@ use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::config::Config;
 use crate::history::History;
 use crate::journal::Journal;
+use crate::layout;
 use crate::link::LinkError;
 use crate::metrics;
 use crate::net::{ZenohLink, ZenohOptions};
@@ -77,6 +78,14 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
     let place = || path.display().to_string();
     let (ties, schedule) = (config.ties(), config.step.build().with_context(place)?);
     let method = config.method.build().with_context(place)?;
+    let said = layout::describe(&*method, &schedule);
+    if said != config.identity.method {
+        bail!(
+            "{}: the config was changed after it was planned: its method is {said}, and it was planned for {}",
+            place(),
+            config.identity.method
+        );
+    }
     let problem = config.problem(folder).with_context(place)?;
     method.check(&*problem).with_context(place)?;
     let task =

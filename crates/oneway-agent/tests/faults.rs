@@ -1,0 +1,129 @@
+//! Agents on their own: late, cut off, left alone, among strangers. The answer is the simulator's, or the reason is named.
+#![allow(clippy::unwrap_used)]
+
+mod crew;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crew::{Crew, Place, a9a, quadratic};
+
+const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
+const SMTPP: &str =
+    "[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05, scaling = \"effective\" }\n";
+
+fn soon() -> Duration {
+    Duration::from_secs(90)
+}
+
+#[test]
+fn an_agent_that_starts_late_is_waited_for_by_name() {
+    let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
+    let mut crew = Crew::plan(&place, 3, &[]);
+    crew.start(0);
+    crew.start(1);
+    crew.wait_for_words(0, "waiting for the pull row of round 0 from agent 2", soon());
+    crew.start(2);
+    crew.assert_simulated(&place, soon());
+}
+
+/// Both neighbours of a link die, one after the other, at different rounds: what one needs the other sent before its own checkpoint.
+#[test]
+fn neighbours_that_die_together_find_each_other_again() {
+    let place = Place::new(&a9a(4, 3000, RING));
+    let mut crew = Crew::plan(&place, 4, &["--checkpoint-every", "10"]);
+    crew.start_all();
+    for pair in [[0, 1], [2, 1], [3, 0], [0, 1], [1, 2]] {
+        std::thread::sleep(Duration::from_millis(150));
+        pair.into_iter().for_each(|agent| crew.kill(agent));
+        pair.into_iter().for_each(|agent| crew.start(agent));
+    }
+    crew.assert_simulated(&place, soon());
+}
+
+/// Forwards bytes both ways between a port of its own and an address; nothing while it is cut.
+fn proxy(to: String) -> (String, Arc<AtomicBool>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let cut = Arc::new(AtomicBool::new(false));
+    let is_cut = Arc::clone(&cut);
+    let pump = move |mut from: TcpStream, mut to: TcpStream, is_cut: Arc<AtomicBool>| {
+        to.set_nodelay(true).unwrap();
+        let mut buffer = vec![0; 1 << 16];
+        while let Ok(read @ 1..) = from.read(&mut buffer) {
+            while is_cut.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            if to.write_all(&buffer[..read]).is_err() {
+                break;
+            }
+        }
+        let _ = to.shutdown(std::net::Shutdown::Both);
+    };
+    std::thread::spawn(move || {
+        for from in listener.incoming().flatten() {
+            let Ok(other) = TcpStream::connect(&to) else { continue };
+            let (back, forth) = (from.try_clone().unwrap(), other.try_clone().unwrap());
+            let [a, b] = [Arc::clone(&is_cut), Arc::clone(&is_cut)];
+            std::thread::spawn(move || pump(from, other, a));
+            std::thread::spawn(move || pump(forth, back, b));
+        }
+    });
+    (address, cut)
+}
+
+#[test]
+fn a_link_that_is_cut_for_five_seconds_changes_nothing() {
+    let place = Place::new(&a9a(4, 4000, "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n"));
+    let mut crew = Crew::plan(&place, 4, &[]);
+    let direct = crew.address(1);
+    let (detour, cut) = proxy(direct.clone());
+    crew.edit(2, &format!("tcp/{direct}"), &format!("tcp/{detour}"));
+    crew.start_all();
+    crew.wait_for_words(2, "agent 1 is there", soon());
+    std::thread::sleep(Duration::from_millis(200));
+    cut.store(true, Ordering::Relaxed);
+    std::thread::sleep(Duration::from_secs(5));
+    cut.store(false, Ordering::Relaxed);
+    crew.assert_simulated(&place, soon());
+    let waited = |agent| crew.log(agent).contains("waiting for the");
+    assert!((0..4).any(waited), "the cut was felt");
+}
+
+#[test]
+fn who_is_left_alone_says_by_whom_and_can_go_on_later() {
+    let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
+    let mut crew = Crew::plan(&place, 3, &["--patience", "3"]);
+    crew.start(0);
+    crew.start(1);
+    let status = crew.wait(0, soon());
+    assert_eq!(status.code(), Some(75), "{}", crew.log(0));
+    let words = "agent 2 is away: waited for its pull row of round 0 for 3.0 s; the state is kept: start this agent again";
+    assert!(crew.log(0).contains(words), "{}", crew.log(0));
+    crew.wait(1, soon());
+    crew.start_all();
+    crew.assert_simulated(&place, soon());
+}
+
+#[test]
+fn a_stranger_is_refused_and_told_why() {
+    let [place, other] = [RING, "[[topology]]\nname = \"ring\"\nkind = \"complete\"\n"]
+        .map(|graph| Place::new(&quadratic(3, 200, &format!("{graph}{SMTPP}"))));
+    let mut crew = Crew::plan(&place, 3, &["--patience", "8"]);
+    let mut stranger = Crew::plan(&other, 3, &["--patience", "8"]);
+    // agent 2 of the other run, where agent 2 of this one should be
+    let ours = std::fs::read_to_string(crew.config(2)).unwrap();
+    let network =
+        |text: &str| text[text.find("[network]").unwrap()..text.find("[method]").unwrap()].to_owned();
+    let theirs = std::fs::read_to_string(stranger.config(2)).unwrap();
+    stranger.edit(2, &network(&theirs), &network(&ours));
+    crew.start(0);
+    crew.start(1);
+    stranger.start(2);
+    crew.wait_for_words(0, "refused agent 2: its topology is ", soon());
+    stranger.wait_for_words(2, "refused agent 0: its topology is ", soon());
+    assert_eq!(crew.wait(0, soon()).code(), Some(75));
+}
