@@ -37,8 +37,8 @@ pub struct Behaviour {
     pub linger: f64,
 }
 
-/// Numbers that an agent's history may hold, at most, where nobody says otherwise: 64 MB.
-const HISTORY: u64 = 1 << 23;
+/// Numbers that an agent's history may hold, at most, where nobody says otherwise: 256 MB.
+const HISTORY: u64 = 1 << 25;
 
 /// Rounds between checkpoints that keep the history small: it has 2c + L + 1 rounds of two rows.
 fn checkpoint_every(exchange: usize, phases: u32, lag: u64) -> u64 {
@@ -157,8 +157,9 @@ mod tests {
     #[test]
     fn checkpoints_are_rare_for_short_rows_and_frequent_for_long_ones() {
         assert_eq!(checkpoint_every(2 * 123, 1, 7), 100);
-        assert_eq!(checkpoint_every(200_000, 1, 7), 16);
-        assert_eq!(checkpoint_every(2_000_000, 1, 7), 1);
+        assert_eq!(checkpoint_every(200_000, 1, 7), 79);
+        assert_eq!(checkpoint_every(2_000_000, 1, 7), 4);
+        assert_eq!(checkpoint_every(20_000_000, 1, 7), 1);
         assert_eq!(checkpoint_every(0, 1, 7), 100);
     }
 }

@@ -35,10 +35,14 @@ pub struct Finished {
     pub diverged: bool,
     /// Seconds in rounds, by this process.
     pub seconds: f64,
+    /// Of them in its first round, which waits for everyone to be there.
+    pub seconds_first: f64,
     /// Of them waiting for neighbours.
     pub waited: f64,
     /// Rounds done by this process.
     pub rounds: u64,
+    /// How often it asked for a row again.
+    pub asked: u64,
 }
 
 impl Finished {
@@ -186,7 +190,7 @@ impl Run<'_, '_> {
     fn to_the_end(&mut self, folder: &Path) -> Result<Finished, LinkError> {
         let (rounds, every) = (self.config.identity.rounds, self.config.record_every);
         let (began, first) = (Instant::now(), self.agent.k());
-        let mut seconds = Duration::ZERO;
+        let (mut seconds, mut seconds_first) = (Duration::ZERO, None);
         let end = loop {
             let k = self.agent.k();
             if k.is_multiple_of(every) || k == rounds {
@@ -214,6 +218,7 @@ impl Run<'_, '_> {
                 Err(error) => return Err(error),
             }
             seconds += round.elapsed();
+            seconds_first.get_or_insert(seconds);
             self.look();
             self.status.reach(self.agent.k(), round.elapsed());
         };
@@ -224,13 +229,15 @@ impl Run<'_, '_> {
             }
             std::thread::sleep(Duration::from_secs(1));
         }
-        let waited = self.status.report().neighbours.iter().map(|of| of.waited).sum();
+        let neighbours = self.status.report().neighbours;
         let finished = Finished {
             round: self.agent.k(),
             diverged: end != End::Completed,
             seconds: seconds.as_secs_f64(),
-            waited,
+            seconds_first: seconds_first.unwrap_or_default().as_secs_f64(),
+            waited: neighbours.iter().map(|of| of.waited).sum(),
             rounds: self.agent.k() - first,
+            asked: neighbours.iter().map(|of| of.asked).sum(),
         };
         if let Ok(json) = serde_json::to_string(&finished)
             && let Err(error) = write_whole(&folder.join(Finished::FILE), json.as_bytes())
