@@ -256,11 +256,11 @@ impl Config {
             }
         }
         for (name, value) in [("patience", self.patience), ("linger", self.linger)] {
-            if !(value >= 0.0 && value < 1e9) {
+            if !(0.0..1e9).contains(&value) {
                 bail!("`{name}` = {value} is not possible: it is a number of seconds");
             }
         }
-        if let Some(guard) = self.guard.filter(|guard| !(*guard > 0.0)) {
+        if let Some(guard) = self.guard.filter(|guard| guard.is_nan() || *guard <= 0.0) {
             bail!("`guard` = {guard} is not possible: it must be a positive number");
         }
         if self.links.is_empty() {

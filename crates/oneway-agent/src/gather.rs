@@ -1,16 +1,27 @@
 //! From the states that agents recorded to the curves and the hash that the simulator would have.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use oneway::engine::Engine;
 use oneway::record::Recorder;
 use oneway::simulator::Simulator;
-use oneway_lab::networked::{Ended, NetworkedCell};
+use oneway_lab::networked::{Ended, Networked, NetworkedCell};
 
 use crate::journal;
-use crate::layout::{identity, state_of};
+use crate::layout::{folder_in, identity, state_of};
 use crate::run::{Finished, is_sound};
+
+/// Gathers what the agents of a plan have recorded, once they have all come to their end; returns what was written.
+pub fn gather_all(file: &Path, overrides: &[String], plan: &Path, out: &Path) -> Result<Vec<PathBuf>> {
+    let experiment = Networked::read(file, overrides)?;
+    let cells = experiment.cells();
+    let mut results = vec![];
+    for (number, cell) in cells.iter().enumerate() {
+        results.push((cell.clone(), gather(cell, &folder_in(plan, cell, number, cells.len()))?));
+    }
+    experiment.save(out, results)
+}
 
 /// Reads the agents' states of a cell and measures what is to be measured.
 pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
@@ -31,7 +42,10 @@ pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
     loop {
         let states: Vec<_> = journals.iter_mut().map(Iterator::next).collect();
         let Some(states) = states.into_iter().collect::<Option<Vec<_>>>() else {
-            bail!("{}: the agents' states end before round {rounds}", folder.display());
+            bail!(
+                "{}: the agents' states end before round {rounds}: not all have come to their end, or the folders of some are missing",
+                folder.display()
+            );
         };
         let k = states[0].0;
         if let Some((other, agent)) = states.iter().map(|(k, _)| *k).zip(0..).find(|(other, _)| *other != k) {

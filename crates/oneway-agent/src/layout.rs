@@ -150,6 +150,11 @@ pub fn folder_of(cell: &NetworkedCell<'_>, number: usize) -> String {
     format!("{number:03}-{}-{}-{}", plain(topology), plain(method), repetition + 1)
 }
 
+/// Where a plan has the configs of a cell: in a folder of its own if there are several cells.
+pub fn folder_in(plan: &Path, cell: &NetworkedCell<'_>, number: usize, cells: usize) -> PathBuf {
+    if cells == 1 { plan.to_owned() } else { plan.join(folder_of(cell, number)) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
+use oneway_agent::gather::gather_all;
 use oneway_agent::launch::{Launch, RESUMABLE, launch, say};
 use oneway_agent::layout::Behaviour;
 use oneway_agent::plan::{host_of, plan, read_hosts};
@@ -36,6 +37,20 @@ enum Command {
     Launch(LaunchArgs),
     /// Write one config for each agent, for machines of one's own
     Plan(PlanArgs),
+    /// Make curves and hashes of what the agents of a plan have recorded, as the simulator would
+    Gather {
+        /// The experiment
+        file: PathBuf,
+        /// What `plan` wrote, with the folders of all agents in it
+        #[arg(long)]
+        plan: PathBuf,
+        /// The same settings as for `plan`
+        #[arg(long = "set", value_name = "PATH=VALUE")]
+        overrides: Vec<String>,
+        /// Where results go
+        #[arg(long)]
+        out: PathBuf,
+    },
     /// Make a certificate authority, and a certificate for each agent
     Keys {
         /// Where agents are: `[[agent]]` with `address = "host:port"`, one for each
@@ -149,6 +164,10 @@ fn command(command: Command) -> Result<ExitCode> {
             let mut behaviour = args.behaviour.behaviour();
             behaviour.guard = behaviour.guard.or(Some(1e100)); // agents of others may send anything
             say(&plan(&args.file, &args.overrides, &hosts, behaviour, &args.out)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Gather { file, plan, overrides, out } => {
+            say(&gather_all(&file, &overrides, &plan, &out)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Keys { hosts, out } => {

@@ -26,8 +26,11 @@ struct End {
     inbox: Inbox,
     history: OnceLock<Arc<History>>,
     /// Rows on their way to this agent that are held back until the next comes.
-    held: Mutex<Vec<(usize, Graph, Moment, Vec<f64>)>>,
+    held: Mutex<Vec<Held>>,
 }
+
+/// A row that is held back: who sent it, and for when.
+type Held = (usize, Graph, Moment, Vec<f64>);
 
 /// What the links do to rows: shares of all, each from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

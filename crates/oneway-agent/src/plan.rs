@@ -82,8 +82,7 @@ pub fn plan(
     }
     let mut folders = vec![];
     for (number, cell) in cells.iter().enumerate() {
-        let folder =
-            if cells.len() == 1 { out.to_owned() } else { out.join(layout::folder_of(cell, number)) };
+        let folder = layout::folder_in(out, cell, number, cells.len());
         layout::write(cell, hosts, behaviour, &folder)?;
         folders.push(folder);
     }

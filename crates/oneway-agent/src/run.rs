@@ -142,7 +142,7 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
     };
     let done = match Finished::read(&state).filter(|finished| finished.diverged) {
         Some(finished) => Ok(finished), // there is no round to go on with; others may want to know
-        None => run.to_the_end(&state),
+        None => run.finish(&state),
     };
     drop(run);
     let done = match done {
@@ -187,7 +187,7 @@ struct Run<'a, 'r> {
 
 impl Run<'_, '_> {
     /// Round after round, with records and checkpoints.
-    fn to_the_end(&mut self, folder: &Path) -> Result<Finished, LinkError> {
+    fn finish(&mut self, folder: &Path) -> Result<Finished, LinkError> {
         let (rounds, every) = (self.config.identity.rounds, self.config.record_every);
         let (began, first) = (Instant::now(), self.agent.k());
         let (mut seconds, mut seconds_first) = (Duration::ZERO, None);

@@ -51,3 +51,23 @@ fn a_run_that_diverges_ends_as_in_the_simulator() {
     let place = Place::new(&quadratic(4, 5000, rest));
     place.assert_simulated(&launch(&place, &[]));
 }
+
+/// Rows that are shared out, with every rule, and problems that are given whole.
+#[test]
+fn problems_of_every_kind_have_the_simulators_bits() {
+    for problem in [
+        "kind = \"logistic\"\ndataset = \"a9a\"\npartition = \"by-label\"\nbatch = 4",
+        "kind = \"logistic\"\ndataset = \"a9a\"\npartition = { dirichlet = 0.1 }\nseed = 9",
+        "kind = \"least-squares\"\ndataset = \"synthetic\"\nfeatures = 6\nrows = 90\npartition = \"shuffled\"\nintercept = true",
+        "kind = \"robust\"\ndataset = \"synthetic\"\nfeatures = 6\nrows = 90\noutliers = 0.1\nbatch = \"full\"",
+        "kind = \"softmax\"\ndataset = \"digits\"\npartition = \"by-label\"",
+    ] {
+        let experiment = format!(
+            "[problem]\n{problem}\n[run]\nagents = 3\niterations = 30\nseed = 4\n\
+[[topology]]\nname = \"ring\"\nkind = \"ring\"\n\
+[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = {{ size = 0.01, scaling = \"effective\" }}\n"
+        );
+        let place = Place::new(&experiment);
+        place.assert_simulated(&launch(&place, &[]));
+    }
+}

@@ -218,7 +218,7 @@ impl ZenohLink {
                         }
                     }
                     Err(_) => {
-                        tracing::error!(neighbour = from, "refused agent {from}: it does not say who it is")
+                        tracing::error!(neighbour = from, "refused agent {from}: it does not say who it is");
                     }
                 }
             })

@@ -218,11 +218,11 @@ impl Crew {
             let status = self.wait(agent, until.saturating_duration_since(Instant::now()));
             assert!(status.success(), "agent {agent}: {status}\n{}", self.log(agent));
         }
-        let experiment = Networked::read(&place.file, &[]).unwrap();
-        let cell = experiment.cells().remove(0);
-        let ended = oneway_agent::gather::gather(&cell, &self.folder).unwrap();
-        let expected = simulate(&cell);
-        assert_eq!((ended.state_hash, ended.points), (expected.state_hash, expected.points));
+        let out = place.path("gathered");
+        let gather = [&place.file, &self.folder, &out].map(|path| path.to_str().unwrap().to_owned());
+        let gathered = output(&["gather", &gather[0], "--plan", &gather[1], "--out", &gather[2]]);
+        assert!(gathered.status.success(), "{}", complaint(&gathered));
+        place.assert_simulated(&out);
     }
 }
 
