@@ -1,7 +1,8 @@
 //! One agent: the library's `send` and `step`, with `put` and `get` between them.
 //!
 //! The bits are the simulator's, because every number is made by the same operations in the same order. On pull edges the raw row
-//! travels and the receiver multiplies by R_ij; on push edges the sender multiplies by its C_ij and the receiver adds. Sums go by
+//! travels and the receiver multiplies by R_ij; on push edges the sender multiplies by its C_ij and the receiver adds (of a row that is
+//! encoded the code travels with C_ij, and the product is the receiver's: the same two numbers, the same bits). Sums go by
 //! ascending sender, the agent itself in its place, the first term assigned, multiply then add, never fused.
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use oneway::topology::Pair;
 use crate::frame::{Graph, Moment};
 use crate::history::History;
 use crate::link::{Link, LinkError};
+use crate::rows::Rows;
 use crate::ties::Ties;
 
 /// What one agent is to do: its part of a run.
@@ -37,6 +39,18 @@ impl Task<'_> {
         Round { k, phase, η: self.schedule.at(k), agent, agents, seed: self.seed }
     }
 
+    /// What its rows are like.
+    pub fn rows(&self) -> Rows {
+        let [_, pull, push] = self.widths();
+        Rows { widths: [pull, push], wire: self.method.wire(self.problem), phases: self.method.phases() }
+    }
+
+    /// An empty history of so many rounds of a run.
+    pub fn history(&self, run: u64, rounds: u64) -> History {
+        let history = History::new(run, self.ties.clone(), rounds, self.method.phases());
+        history.coded_by(self.method.wire(self.problem))
+    }
+
     /// The widths of a state row, a pull row and a push row.
     pub fn widths(&self) -> [usize; 3] {
         let (Layout { state, pull, push }, d) = (self.method.layout(self.problem), self.problem.dim());
@@ -56,7 +70,7 @@ pub struct Agent<'a> {
     push: Vec<f64>,
     pulled: Vec<f64>,
     pushed: Vec<f64>,
-    /// A row on its way out or in.
+    /// A row on its way in.
     row: Vec<f64>,
     gradient: Vec<f64>,
 }
@@ -127,18 +141,9 @@ impl<'a> Agent<'a> {
             self.history.keep(moment, &self.pull, &self.push);
             let [pull_bytes, push_bytes] = method.bytes(problem, phase);
             let links = ties.at(self.k);
-            for (graph, sent, bytes) in
-                [(Graph::Pull, &self.pull, pull_bytes), (Graph::Push, &self.push, push_bytes)]
-            {
-                for (to, weight) in links.receivers(graph).filter(|(to, _)| *to != ties.agent && bytes > 0) {
-                    match weight {
-                        None => link.put(to, graph, moment, sent)?,
-                        Some(weight) => {
-                            let row = &mut self.row[..sent.len()];
-                            row.iter_mut().zip(sent).for_each(|(row, x)| *row = weight * x); // C_ji·v_i
-                            link.put(to, graph, moment, row)?;
-                        }
-                    }
+            for (graph, bytes) in [(Graph::Pull, pull_bytes), (Graph::Push, push_bytes)] {
+                for (to, _) in links.receivers(graph).filter(|(to, _)| *to != ties.agent && bytes > 0) {
+                    link.put(to, graph, moment)?;
                 }
             }
 

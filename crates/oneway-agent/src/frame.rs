@@ -5,15 +5,15 @@
 //! | 0–3 | magic | `1WAY` |
 //! | 4 | version | [`VERSION`] |
 //! | 5 | graph | 0 pull, 1 push |
-//! | 6 | encoding | 0: the bits of f64 numbers |
+//! | 6 | encoding | 0: the bits of f64 numbers; 1: what a codec made of them |
 //! | 7 | | zero |
 //! | 8–15 | run | the first eight bytes of the run's [fingerprint](crate::identity::Identity) |
 //! | 16–23 | round | k, of the round that turns state k into state k + 1 |
 //! | 24–27 | phase | the exchange within the round |
 //! | 28–31 | from | sender |
 //! | 32–35 | to | receiver |
-//! | 36–39 | length | numbers in the row |
-//! | 40– | row | eight bytes a number |
+//! | 36–39 | length | numbers in the row; of a code, bytes |
+//! | 40– | row | eight bytes a number; or the weight that the receiver is to multiply by, then the code |
 //! | last 4 | checksum | CRC-32 of all before |
 //!
 //! All numbers are little-endian. A frame is read where it lies: nothing is allocated for it, whatever its length says.
@@ -29,7 +29,14 @@ pub const HEAD: usize = 40;
 /// Bytes after it.
 const TAIL: usize = 4;
 
+/// Bytes of the weight before a code.
+const WEIGHT: usize = 8;
+
 const MAGIC: [u8; 4] = *b"1WAY";
+
+/// How a row is written.
+const NUMBERS: u8 = 0;
+const CODED: u8 = 1;
 
 /// Which of the two graphs a row travels on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -93,11 +100,26 @@ pub struct Head {
 }
 
 /// A frame, read where it lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Frame<'a> {
     /// What stands before the row.
     pub head: Head,
-    row: &'a [[u8; 8]],
+    /// The row.
+    pub content: Content<'a>,
+}
+
+/// A row as it travels.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Content<'a> {
+    /// The bits of its numbers, multiplied by its sender on the push graph.
+    Numbers(&'a [[u8; 8]]),
+    /// What a codec made of it. A product could not be encoded, so the weight comes with it.
+    Coded {
+        /// What the receiver is to multiply by: C_ij on the push graph, 1 on the pull graph.
+        weight: f64,
+        /// The code.
+        bytes: &'a [u8],
+    },
 }
 
 /// Why bytes are no frame.
@@ -113,10 +135,10 @@ pub enum Fault {
         found: u8,
     },
     /// Its length is not what its head says.
-    #[error("a frame of {numbers} numbers has {expected} bytes, not {found}")]
+    #[error("a frame of length {length} has {expected} bytes, not {found}")]
     Length {
-        /// Numbers that its head promises.
-        numbers: u32,
+        /// What its head promises.
+        length: u32,
         /// Bytes that it should have.
         expected: u64,
         /// Bytes that it has.
@@ -140,21 +162,41 @@ pub const fn size(numbers: usize) -> usize {
     HEAD + numbers * 8 + TAIL
 }
 
+/// The frame of a code of so many bytes has so many.
+pub const fn size_of_code(bytes: usize) -> usize {
+    HEAD + WEIGHT + bytes + TAIL
+}
+
 /// Writes the frame of `row` into `out`, in place of what was there.
 pub fn encode(head: &Head, row: impl ExactSizeIterator<Item = f64>, out: &mut Vec<u8>) {
     out.clear();
     out.reserve(size(row.len()));
+    begin(head, NUMBERS, row.len(), out);
+    out.resize(HEAD + row.len() * 8, 0);
+    out[HEAD..].as_chunks_mut().0.iter_mut().zip(row).for_each(|(place, x)| *place = x.to_le_bytes());
+    out.extend_from_slice(&crc32fast::hash(out).to_le_bytes());
+}
+
+/// Writes the frame of a row that `code` encodes, to be multiplied by `weight`.
+pub fn encode_coded(head: &Head, weight: f64, code: impl FnOnce(&mut Vec<u8>), out: &mut Vec<u8>) {
+    out.clear();
+    begin(head, CODED, 0, out);
+    out.extend_from_slice(&weight.to_le_bytes());
+    code(out);
+    let length = (out.len() - HEAD) as u32;
+    out[HEAD - 4..HEAD].copy_from_slice(&length.to_le_bytes());
+    out.extend_from_slice(&crc32fast::hash(out).to_le_bytes());
+}
+
+fn begin(head: &Head, encoding: u8, length: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&[VERSION, head.graph as u8, 0, 0]);
+    out.extend_from_slice(&[VERSION, head.graph as u8, encoding, 0]);
     out.extend_from_slice(&head.run.to_le_bytes());
     out.extend_from_slice(&head.at.round.to_le_bytes());
     out.extend_from_slice(&head.at.phase.to_le_bytes());
     out.extend_from_slice(&head.from.to_le_bytes());
     out.extend_from_slice(&head.to.to_le_bytes());
-    out.extend_from_slice(&(row.len() as u32).to_le_bytes());
-    out.resize(HEAD + row.len() * 8, 0);
-    out[HEAD..].as_chunks_mut().0.iter_mut().zip(row).for_each(|(place, x)| *place = x.to_le_bytes());
-    out.extend_from_slice(&crc32fast::hash(out).to_le_bytes());
+    out.extend_from_slice(&(length as u32).to_le_bytes());
 }
 
 /// Reads a frame. Bytes come from anywhere: whatever they are, this returns, and allocates nothing.
@@ -173,10 +215,15 @@ pub fn decode(bytes: &[u8]) -> Result<Frame<'_>, Fault> {
     let (from, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
     let (to, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
     let (length, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
-    let numbers = u32::from_le_bytes(*length);
-    let expected = (HEAD + TAIL) as u64 + 8 * u64::from(numbers);
+    let unit = match encoding {
+        NUMBERS => 8,
+        CODED => 1,
+        value => return Err(Fault::Field { field: "encoding", value }),
+    };
+    let length = u32::from_le_bytes(*length);
+    let expected = (HEAD + TAIL) as u64 + unit * u64::from(length);
     if bytes.len() as u64 != expected {
-        return Err(Fault::Length { numbers, expected, found: bytes.len() });
+        return Err(Fault::Length { length, expected, found: bytes.len() });
     }
     let (row, checksum) = rest.split_last_chunk().ok_or(Fault::NoFrame)?;
     if crc32fast::hash(&bytes[..bytes.len() - TAIL]) != u32::from_le_bytes(*checksum) {
@@ -187,27 +234,21 @@ pub fn decode(bytes: &[u8]) -> Result<Frame<'_>, Fault> {
         1 => Graph::Push,
         value => return Err(Fault::Field { field: "graph", value }),
     };
-    for (field, value) in [("encoding", encoding), ("unused byte", zero)] {
-        if value != 0 {
-            return Err(Fault::Field { field, value });
-        }
+    if zero != 0 {
+        return Err(Fault::Field { field: "unused byte", value: zero });
     }
+    let content = match encoding {
+        CODED => {
+            let too_short = Fault::Length { length, expected: size_of_code(0) as u64, found: bytes.len() };
+            let (weight, bytes) = row.split_first_chunk().ok_or(too_short)?;
+            Content::Coded { weight: f64::from_le_bytes(*weight), bytes }
+        }
+        _ => Content::Numbers(row.as_chunks().0),
+    };
     let at = Moment { round: u64::from_le_bytes(*round), phase: u32::from_le_bytes(*phase) };
     let [from, to] = [from, to].map(|agent| u32::from_le_bytes(*agent));
     let head = Head { run: u64::from_le_bytes(*run), graph, at, from, to };
-    Ok(Frame { head, row: row.as_chunks().0 })
-}
-
-impl<'a> Frame<'a> {
-    /// Numbers in its row.
-    pub fn numbers(&self) -> usize {
-        self.row.len()
-    }
-
-    /// Its row, bit by bit.
-    pub fn row(&self) -> impl ExactSizeIterator<Item = f64> + Clone + 'a {
-        self.row.iter().map(|bytes| f64::from_le_bytes(*bytes))
-    }
+    Ok(Frame { head, content })
 }
 
 #[cfg(test)]
@@ -244,8 +285,18 @@ mod tests {
             prop_assert_eq!(bytes.len(), size(bits.len()));
             let frame = decode(&bytes).unwrap();
             prop_assert_eq!(frame.head, head);
-            prop_assert_eq!(frame.numbers(), bits.len());
-            prop_assert!(frame.row().map(f64::to_bits).eq(bits));
+            let Content::Numbers(row) = frame.content else { return Err(TestCaseError::fail("coded")) };
+            prop_assert!(row.iter().map(|bytes| u64::from_le_bytes(*bytes)).eq(bits));
+        }
+
+        #[test]
+        fn a_code_comes_back_with_its_weight(head in head(), weight: f64, code in prop::collection::vec(any::<u8>(), 0..99)) {
+            let mut bytes = vec![];
+            encode_coded(&head, weight, |out| out.extend(&code), &mut bytes);
+            prop_assert_eq!(bytes.len(), size_of_code(code.len()));
+            let frame = decode(&bytes).unwrap();
+            let Content::Coded { weight: found, bytes } = frame.content else { return Err(TestCaseError::fail("raw")) };
+            prop_assert_eq!((frame.head, found.to_bits(), bytes), (head, weight.to_bits(), &code[..]));
         }
 
         /// Up to 32 bits that lie together: what CRC-32 notices without exception.
@@ -289,26 +340,33 @@ mod tests {
             "the frame is of version 9, and this agent speaks version 1"
         );
         assert_eq!(sealed(&|bytes| bytes[5] = 2), "the frame's graph is 2, which means nothing");
-        assert_eq!(sealed(&|bytes| bytes[6] = 1), "the frame's encoding is 1, which means nothing");
+        assert_eq!(sealed(&|bytes| bytes[6] = 2), "the frame's encoding is 2, which means nothing");
+        assert_eq!(sealed(&|bytes| bytes[6] = 1), "a frame of length 2 has 46 bytes, not 60");
+        let empty = sealed(&|bytes| {
+            bytes.truncate(HEAD);
+            (bytes[6], bytes[36]) = (1, 0);
+        });
+        assert_eq!(empty, "a frame of length 0 has 52 bytes, not 44");
         assert_eq!(
             sealed(&|bytes| bytes[36..40].fill(0xff)),
-            "a frame of 4294967295 numbers has 34359738404 bytes, not 60"
+            "a frame of length 4294967295 has 34359738404 bytes, not 60"
         );
         assert_eq!(sealed(&|bytes| bytes[0] = b'2'), "these bytes are not a frame of oneway");
     }
 
-    /// No mutation of a frame panics, and what is read all the same is what its own head says. Ten million in a release build,
-    /// fewer elsewhere.
+    /// No mutation of a frame panics, and what is read all the same is what its own head says: ten million of them.
     #[test]
     fn mutated_frames_never_panic() {
         use oneway::sample::{Draws, Purpose};
-        let times = if cfg!(debug_assertions) { 300_000 } else { 10_000_000 };
+        const TIMES: usize = 10_000_000;
         let head = Head { run: 5, graph: Graph::Pull, at: Moment { round: 9, phase: 1 }, from: 0, to: 1 };
-        let whole = frame_of(&head, &[0x3ff0_0000_0000_0000; 12]);
+        let mut coded = vec![];
+        encode_coded(&head, 0.5, |out| out.extend([7; 90]), &mut coded);
+        let both = [frame_of(&head, &[0x3ff0_0000_0000_0000; 12]), coded];
         let mut draws = Draws::new(1, Purpose::Problem, 0, 0);
-        let mut bytes = whole.clone();
-        for _ in 0..times {
-            bytes.clone_from(&whole);
+        let mut bytes = vec![];
+        for time in 0..TIMES {
+            bytes.clone_from(&both[time % 2]);
             for _ in 0..=draws.below(3) {
                 match draws.below(4) {
                     0 => bytes.truncate(draws.below(bytes.len() + 1)),
@@ -327,8 +385,11 @@ mod tests {
                 bytes[end..].copy_from_slice(&checksum.to_le_bytes());
             }
             if let Ok(frame) = decode(&bytes) {
-                assert_eq!(size(frame.numbers()), bytes.len());
-                assert_eq!(frame.row().count(), frame.numbers());
+                let size = match frame.content {
+                    Content::Numbers(row) => size(row.len()),
+                    Content::Coded { bytes, .. } => size_of_code(bytes.len()),
+                };
+                assert_eq!(size, bytes.len());
             }
         }
     }

@@ -8,6 +8,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use oneway::codec::{Carried, Wire};
+
 use crate::frame::{self, Graph, Head, Moment};
 use crate::ties::Ties;
 
@@ -28,7 +30,13 @@ pub struct History {
     run: u64,
     ties: Ties,
     exchanges: usize,
+    wire: Option<Wire>,
     sent: Mutex<VecDeque<Sent>>,
+}
+
+/// A row, in the library's words.
+pub(crate) fn carried(graph: Graph, Moment { round: k, phase }: Moment) -> Carried {
+    Carried { push: graph == Graph::Push, k, phase }
 }
 
 /// What has become of a row that is asked for.
@@ -48,7 +56,12 @@ impl History {
     /// A history of so many rounds, of so many phases each.
     pub fn new(run: u64, ties: Ties, rounds: u64, phases: u32) -> Self {
         let exchanges = usize::try_from(rounds.saturating_mul(u64::from(phases))).unwrap_or(usize::MAX);
-        Self { run, ties, exchanges: exchanges.max(1), sent: Mutex::default() }
+        Self { run, ties, exchanges: exchanges.max(1), wire: None, sent: Mutex::default() }
+    }
+
+    /// The same for a method whose rows are [encoded](oneway::method::Method::wire).
+    pub fn coded_by(self, wire: Option<Wire>) -> Self {
+        Self { wire, ..self }
     }
 
     /// The rounds that are enough, for checkpoints every so many rounds.
@@ -90,9 +103,13 @@ impl History {
         let Some(Sent { pull, push, .. }) = sent.get(found) else { return Found::Ahead };
         let row = if graph == Graph::Pull { pull } else { push };
         let head = Head { run: self.run, graph, at, from: self.ties.agent as u32, to: to as u32 };
-        match weight {
-            None => frame::encode(&head, row.iter().copied(), out),
-            Some(weight) => frame::encode(&head, row.iter().map(|x| weight * x), out),
+        match (&self.wire, weight) {
+            (Some(wire), weight) => {
+                let code = |out: &mut Vec<u8>| wire.encode(carried(graph, at), row, out);
+                frame::encode_coded(&head, weight.unwrap_or(1.0), code, out);
+            }
+            (None, None) => frame::encode(&head, row.iter().copied(), out),
+            (None, Some(weight)) => frame::encode(&head, row.iter().map(|x| weight * x), out), // C_ji·v_i
         }
         Found::Here
     }
@@ -118,6 +135,7 @@ impl History {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Content;
     use oneway::graph::families;
     use oneway::topology::{Subgraph, Topology, Weights};
 
@@ -139,10 +157,11 @@ mod tests {
         assert_eq!(history.frame(0, Graph::Push, at(3), &mut bytes), Found::NoLink, "against the arrow");
         assert_eq!(history.frame(2, Graph::Push, at(3), &mut bytes), Found::Here);
         let frame = frame::decode(&bytes).unwrap();
-        assert!(frame.row().eq([0.5, 1.5]), "multiplied by C_21 = ½");
+        let numbers = |numbers: &[f64]| numbers.iter().map(|x| x.to_le_bytes()).collect::<Vec<_>>();
+        assert_eq!(frame.content, Content::Numbers(&numbers(&[0.5, 1.5])), "multiplied by C_21 = ½");
         assert_eq!((frame.head.run, frame.head.from, frame.head.to), (7, 1, 2));
         assert_eq!(history.frame(2, Graph::Pull, at(3), &mut bytes), Found::Here);
-        assert!(frame::decode(&bytes).unwrap().row().eq([3.0]), "raw");
+        assert_eq!(frame::decode(&bytes).unwrap().content, Content::Numbers(&numbers(&[3.0])), "raw");
 
         let other = History::new(7, Ties::of(&topology, 1), 2, 1);
         other.restore(history.snapshot());

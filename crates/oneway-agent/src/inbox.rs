@@ -38,7 +38,6 @@ struct Pile {
     dropped: bool,
     /// The neighbour may have something new: whoever waits for it should ask.
     nudged: bool,
-    spare: Vec<Vec<f64>>,
 }
 
 /// What became of a row that arrived.
@@ -65,7 +64,7 @@ impl Inbox {
     }
 
     /// Takes in a row.
-    pub fn deliver(&self, from: usize, graph: Graph, at: Moment, row: impl Iterator<Item = f64>) -> Delivery {
+    pub fn deliver(&self, from: usize, graph: Graph, at: Moment, row: Vec<f64>) -> Delivery {
         let mut mail = self.lock();
         let Some(pile) = mail.piles.get_mut(&(graph, from)) else { return Delivery::NoLink };
         if at < pile.next || pile.rows.contains_key(&at) {
@@ -74,14 +73,11 @@ impl Inbox {
         if pile.rows.len() >= ROOM {
             pile.dropped = true;
             match pile.rows.last_entry() {
-                Some(last) if *last.key() > at => pile.spare.push(last.remove()),
+                Some(last) if *last.key() > at => drop(last.remove()),
                 _ => return Delivery::TooEarly,
             }
         }
-        let mut kept = pile.spare.pop().unwrap_or_default();
-        kept.clear();
-        kept.extend(row);
-        pile.rows.insert(at, kept);
+        pile.rows.insert(at, row);
         drop(mail);
         self.news.notify_all();
         Delivery::Kept
@@ -110,7 +106,6 @@ impl Inbox {
                 if fits {
                     out.copy_from_slice(&row);
                 }
-                pile.spare.push(row);
                 return match fits {
                     true => Ok(true),
                     false => Err(LinkError::Refused {
@@ -177,9 +172,8 @@ impl Pile {
     fn forget_before(&mut self, at: Moment) {
         self.next = self.next.max(at);
         while let Some(first) = self.rows.first_entry().filter(|first| *first.key() < at) {
-            self.spare.push(first.remove());
+            first.remove();
         }
-        self.spare.truncate(ROOM);
     }
 }
 
@@ -203,14 +197,13 @@ mod tests {
     }
 
     fn deliver(inbox: &Inbox, round: u64) -> Delivery {
-        inbox.deliver(0, Graph::Pull, at(round), [round as f64].into_iter())
+        inbox.deliver(0, Graph::Pull, at(round), vec![round as f64])
     }
 
     #[test]
     fn rows_from_strangers_have_no_place() {
         let inbox = inbox();
-        let row = || [0.0].into_iter();
-        assert_eq!(inbox.deliver(2, Graph::Pull, at(0), row()), Delivery::NoLink, "against the arrow");
+        assert_eq!(inbox.deliver(2, Graph::Pull, at(0), vec![0.0]), Delivery::NoLink, "against the arrow");
         assert!(inbox.take(2, Graph::Pull, at(0), NOW, &mut [0.0]).is_err());
     }
 

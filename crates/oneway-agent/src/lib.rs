@@ -21,6 +21,7 @@ pub mod memory;
 pub mod metrics;
 pub mod net;
 pub mod plan;
+pub mod rows;
 pub mod run;
 pub mod shard;
 pub mod status;

@@ -10,8 +10,8 @@ use crate::inbox::Inbox;
 /// A `put` that returns promises nothing: rows are numbered, receivers ask again for what they miss, and senders keep what
 /// they sent. A `get` returns with the row, or says why there will be none.
 pub trait Link {
-    /// Hands a row over, to be carried to a neighbour.
-    fn put(&mut self, to: usize, graph: Graph, at: Moment, row: &[f64]) -> Result<(), LinkError>;
+    /// Carries the row of this moment, which is in the [history](crate::history::History), to a neighbour.
+    fn put(&mut self, to: usize, graph: Graph, at: Moment) -> Result<(), LinkError>;
 
     /// Waits for a neighbour's row and copies it out.
     fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut [f64]) -> Result<(), LinkError>;

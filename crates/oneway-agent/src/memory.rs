@@ -8,16 +8,18 @@ use std::time::Duration;
 
 use oneway::sample::{Draws, Purpose};
 
-use crate::frame::{self, Graph, Moment};
+use crate::frame::{self, Graph, Head, Moment};
 use crate::history::{Found, History};
 use crate::inbox::Inbox;
 use crate::link::{Link, LinkError, Patience};
+use crate::rows::Rows;
 use crate::ties::Ties;
 
 /// All links of one run.
 #[derive(Debug)]
 pub struct MemoryNetwork {
     ends: Vec<End>,
+    rows: Rows,
     mischief: Mischief,
 }
 
@@ -26,11 +28,8 @@ struct End {
     inbox: Inbox,
     history: OnceLock<Arc<History>>,
     /// Rows on their way to this agent that are held back until the next comes.
-    held: Mutex<Vec<Held>>,
+    held: Mutex<Vec<Vec<u8>>>,
 }
-
-/// A row that is held back: who sent it, and for when.
-type Held = (usize, Graph, Moment, Vec<f64>);
 
 /// What the links do to rows: shares of all, each from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -47,9 +46,9 @@ pub struct Mischief {
 
 impl MemoryNetwork {
     /// Links between agents with these ties; one for each agent, in order.
-    pub fn new(ties: &[Ties], mischief: Mischief) -> Arc<Self> {
+    pub fn new(ties: &[Ties], rows: Rows, mischief: Mischief) -> Arc<Self> {
         let end = |ties| End { inbox: Inbox::new(ties), history: OnceLock::new(), held: Mutex::default() };
-        Arc::new(Self { ends: ties.iter().map(end).collect(), mischief })
+        Arc::new(Self { ends: ties.iter().map(end).collect(), rows, mischief })
     }
 
     /// An agent's end of its links. What it keeps of what it sent is where others ask.
@@ -67,10 +66,20 @@ impl MemoryNetwork {
     fn again(&self, from: usize, to: usize, graph: Graph, at: Moment, bytes: &mut Vec<u8>) -> Option<Found> {
         let history = self.ends[from].history.get()?;
         let found = history.frame(to, graph, at, bytes);
-        if let (Found::Here, Ok(frame)) = (found, frame::decode(bytes)) {
-            self.ends[to].inbox.deliver(from, graph, at, frame.row());
+        if found == Found::Here {
+            self.deliver(bytes);
         }
         Some(found)
+    }
+
+    /// Takes a frame to whom it is for.
+    fn deliver(&self, bytes: &[u8]) {
+        if let Ok(frame) = frame::decode(bytes)
+            && let Ok(row) = self.rows.read(&frame)
+        {
+            let Head { from, to, graph, at, .. } = frame.head;
+            self.ends[to as usize].inbox.deliver(from as usize, graph, at, row);
+        }
     }
 }
 
@@ -84,25 +93,24 @@ pub struct MemoryLink {
 }
 
 impl Link for MemoryLink {
-    fn put(&mut self, to: usize, graph: Graph, at: Moment, row: &[f64]) -> Result<(), LinkError> {
+    fn put(&mut self, to: usize, graph: Graph, at: Moment) -> Result<(), LinkError> {
+        let history = self.network.ends[self.agent].history.get();
+        if history.map(|history| history.frame(to, graph, at, &mut self.frame)) != Some(Found::Here) {
+            return Err(LinkError::Network(format!("there is no {graph} row of {at} for agent {to}")));
+        }
         let Mischief { lose, repeat, hold, seed } = self.network.mischief;
         let mut draws = Draws::new(seed, Purpose::PullLink, self.agent, self.puts);
         self.puts += 1;
-        let end = &self.network.ends[to];
-        let mut held = end.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.network.ends[to].held.lock().unwrap_or_else(PoisonError::into_inner);
         let overtaken = std::mem::take(&mut *held);
         if draws.unit() < hold {
-            held.push((self.agent, graph, at, row.to_vec()));
+            held.push(self.frame.clone());
         } else if draws.unit() >= lose {
             let times = if draws.unit() < repeat { 2 } else { 1 };
-            for _ in 0..times {
-                end.inbox.deliver(self.agent, graph, at, row.iter().copied());
-            }
+            (0..times).for_each(|_| self.network.deliver(&self.frame));
         }
         drop(held);
-        for (from, graph, at, row) in overtaken {
-            end.inbox.deliver(from, graph, at, row.into_iter());
-        }
+        overtaken.iter().for_each(|frame| self.network.deliver(frame));
         Ok(())
     }
 

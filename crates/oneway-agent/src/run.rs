@@ -99,15 +99,14 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
     let fingerprint = config.identity.fingerprint();
     let (checkpoints, found) = Checkpoints::open(&state, fingerprint, ties.agent)?;
     let rounds_kept = History::enough(config.checkpoint_every, config.lag);
-    let history =
-        Arc::new(History::new(config.identity.run_id(), ties.clone(), rounds_kept, method.phases()));
+    let history = Arc::new(task.history(config.identity.run_id(), rounds_kept));
     let mut agent = Agent::new(task, Arc::clone(&history)).with_context(place)?;
     if let Some(Checkpoint { k, state: row, sent }) = found {
         agent.resume(k, &row).map_err(anyhow::Error::msg).with_context(|| state.display().to_string())?;
         history.restore(sent);
         tracing::info!(round = k, "going on from the checkpoint of round {k}");
     }
-    let [width, pull, push] = task.widths();
+    let [width, ..] = task.widths();
     let journal = Journal::open(&state, fingerprint, width, agent.k())
         .with_context(|| state.join(crate::journal::FILE).display().to_string())?;
 
@@ -119,8 +118,7 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         endpoints: &config.network,
         identity: config.identity.clone(),
         ties: &ties,
-        widths: [pull, push],
-        phases: method.phases(),
+        rows: task.rows(),
         history,
         status: Arc::clone(&status),
         patience: config.patience(),

@@ -30,10 +30,12 @@ fn states(
     mischief: Mischief,
 ) -> Vec<Vec<f64>> {
     let ties = Ties::all(topology);
-    let network = MemoryNetwork::new(&ties, mischief);
+    let schedule = Schedule::constant(η).unwrap();
+    let rows = Task { method, problem, ties: &ties[0], schedule, seed: 5 }.rows();
+    let network = MemoryNetwork::new(&ties, rows, mischief);
     let run = |ties: &Ties| {
-        let task = Task { method, problem, ties, schedule: Schedule::constant(η).unwrap(), seed: 5 };
-        let history = Arc::new(History::new(1, ties.clone(), History::enough(0, ties.lag), method.phases()));
+        let task = Task { method, problem, ties, schedule, seed: 5 };
+        let history = Arc::new(task.history(1, History::enough(0, ties.lag)));
         let mut link = network.link(ties.agent, Arc::clone(&history));
         let mut agent = Agent::new(task, history).unwrap();
         let done = (0..rounds).try_for_each(|_| agent.round(&mut link));

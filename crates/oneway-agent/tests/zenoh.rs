@@ -62,13 +62,7 @@ fn run(case: &Case<'_>, ties: &Ties) -> Result<Vec<f64>, LinkError> {
     let Case { method, problem, .. } = *case;
     let task = Task { method, problem, ties, schedule: Schedule::constant(case.η).unwrap(), seed: 5 };
     let identity = identity(case.name, ties.agent);
-    let history = Arc::new(History::new(
-        identity.run_id(),
-        ties.clone(),
-        History::enough(4, ties.lag),
-        method.phases(),
-    ));
-    let [_, pull, push] = task.widths();
+    let history = Arc::new(task.history(identity.run_id(), History::enough(4, ties.lag)));
     let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
     let endpoints = Endpoints {
         listen: case.addresses[ties.agent].clone(),
@@ -79,8 +73,7 @@ fn run(case: &Case<'_>, ties: &Ties) -> Result<Vec<f64>, LinkError> {
         endpoints: &endpoints,
         identity,
         ties,
-        widths: [pull, push],
-        phases: method.phases(),
+        rows: task.rows(),
         history: Arc::clone(&history),
         status: Arc::new(Status::new(ties, ROUNDS)),
         patience: Patience { limit: Duration::from_secs(20), ..Patience::default() },

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::keys::Keys;
-use crate::frame::{self, Graph};
+use crate::frame::Graph;
 use crate::ties::Ties;
 
 /// Where an agent listens, whom it dials, and how it shows who it is.
@@ -41,7 +41,7 @@ pub fn common_name(agent: usize) -> String {
 }
 
 /// The settings of the session: peers with explicit endpoints, no discovery of any kind.
-pub fn settings(endpoints: &Endpoints, keys: &Keys, ties: &Ties, widest: usize) -> Value {
+pub fn settings(endpoints: &Endpoints, keys: &Keys, ties: &Ties, longest_frame: usize) -> Value {
     let wait_before_close_micros = 60_000_000u64;
     let mut settings = json!({
         "mode": "peer",
@@ -59,7 +59,7 @@ pub fn settings(endpoints: &Endpoints, keys: &Keys, ties: &Ties, widest: usize) 
             "link": {
                 "tx": { "queue": { "congestion_control": { "block": { "wait_before_close": wait_before_close_micros } } } },
                 // a row, and room for small talk
-                "rx": { "max_message_size": frame::size(widest) + (1 << 16) },
+                "rx": { "max_message_size": longest_frame + (1 << 16) },
             },
             "shared_memory": { "enabled": false },
         },
@@ -145,7 +145,7 @@ mod tests {
         let ties = Ties::of(&topology, 1);
         let files = Tls { authority: "ca.pem".into(), certificate: "1.pem".into(), key: "1.key".into() };
         for tls in [None, Some(files)] {
-            let settings = settings(&endpoints(tls), &Keys::new("abc"), &ties, 123);
+            let settings = settings(&endpoints(tls), &Keys::new("abc"), &ties, 1000);
             zenoh::Config::from_json5(&settings.to_string()).unwrap();
         }
     }

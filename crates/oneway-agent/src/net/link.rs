@@ -16,10 +16,11 @@ use super::config::{Endpoints, settings};
 use super::keys::Keys;
 use super::serve::{Answers, Question};
 use crate::frame::{self, Graph, Head, Moment};
-use crate::history::History;
+use crate::history::{Found, History};
 use crate::identity::Identity;
 use crate::inbox::{Delivery, Inbox};
 use crate::link::{Link, LinkError, Patience};
+use crate::rows::Rows;
 use crate::status::Status;
 use crate::ties::Ties;
 
@@ -41,10 +42,8 @@ pub struct ZenohOptions<'a> {
     pub identity: Identity,
     /// Whom it hears, and who hears it.
     pub ties: &'a Ties,
-    /// Widths of a pull row and of a push row.
-    pub widths: [usize; 2],
-    /// Exchanges in a round.
-    pub phases: u32,
+    /// What its rows are like.
+    pub rows: Rows,
     /// What it has sent.
     pub history: Arc<History>,
     /// How it is doing.
@@ -60,6 +59,7 @@ pub struct ZenohOptions<'a> {
 pub struct ZenohLink {
     session: Session,
     shared: Arc<Shared>,
+    history: Arc<History>,
     publishers: BTreeMap<(Graph, usize), Publisher<'static>>,
     token: Option<LivelinessToken>,
     patience: Patience,
@@ -74,7 +74,7 @@ struct Shared {
     identity: Identity,
     run: u64,
     keys: Keys,
-    widths: [usize; 2],
+    rows: Rows,
     /// Neighbours that have come to their end, and at which round.
     done: Mutex<BTreeMap<usize, u64>>,
     news: Condvar,
@@ -87,12 +87,10 @@ fn network(error: impl ToString) -> LinkError {
 impl ZenohLink {
     /// Listens, dials, and declares what the agent says, hears and answers. Neighbours need not be there yet.
     pub fn open(options: ZenohOptions<'_>) -> Result<Self, LinkError> {
-        let ZenohOptions { endpoints, identity, ties, widths, phases, history, status, patience, guard } =
-            options;
+        let ZenohOptions { endpoints, identity, ties, rows, history, status, patience, guard } = options;
         let me = ties.agent;
         let keys = Keys::new(identity.key());
-        let widest = widths.into_iter().max().unwrap_or(0);
-        let settings = settings(endpoints, &keys, ties, widest);
+        let settings = settings(endpoints, &keys, ties, rows.longest_frame());
         let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
         let session = zenoh::open(config).wait().map_err(network)?;
         let shared = Arc::new(Shared {
@@ -101,11 +99,12 @@ impl ZenohLink {
             run: identity.run_id(),
             identity: identity.clone(),
             keys: keys.clone(),
-            widths,
+            rows: rows.clone(),
             done: Mutex::default(),
             news: Condvar::new(),
         });
-        let ask = Answers { history, status, identity, phases }.start().map_err(network)?;
+        let answers = Answers { history: Arc::clone(&history), status, identity, phases: rows.phases };
+        let ask = answers.start().map_err(network)?;
         let mut publishers = BTreeMap::new();
         for graph in Graph::BOTH {
             for from in ties.heard(graph) {
@@ -135,7 +134,7 @@ impl ZenohLink {
         for who in ties.neighbours() {
             watch(&session, &shared, who)?;
         }
-        Ok(Self { session, shared, publishers, token: Some(token), patience, guard })
+        Ok(Self { session, shared, history, publishers, token: Some(token), patience, guard })
     }
 
     /// Says that this agent has come to its end, and goes on answering until all that hear it have come to theirs, at most so
@@ -268,14 +267,14 @@ fn watch(session: &Session, shared: &Arc<Shared>, who: usize) -> Result<(), Link
 }
 
 impl Link for ZenohLink {
-    fn put(&mut self, to: usize, graph: Graph, at: Moment, row: &[f64]) -> Result<(), LinkError> {
+    fn put(&mut self, to: usize, graph: Graph, at: Moment) -> Result<(), LinkError> {
         let Some(publisher) = self.publishers.get(&(graph, to)) else {
             return Err(LinkError::Network(format!("there is no {graph} link to agent {to}")));
         };
-        let head =
-            Head { run: self.shared.run, graph, at, from: self.shared.identity.agent as u32, to: to as u32 };
         let mut bytes = vec![];
-        frame::encode(&head, row.iter().copied(), &mut bytes);
+        if self.history.frame(to, graph, at, &mut bytes) != Found::Here {
+            return Err(LinkError::Network(format!("there is no {graph} row of {at} for agent {to}")));
+        }
         self.shared.status.sent(to, bytes.len());
         publisher.put(bytes).wait().map_err(network)
     }
@@ -334,18 +333,20 @@ impl Shared {
             Err(fault) => fault.to_string(),
             Ok(frame) => {
                 let Head { run, graph: on, at, from: sender, to } = frame.head;
-                let width = self.widths[graph as usize];
                 if run != self.run {
                     "it belongs to another run".to_owned()
                 } else if (on, sender as usize, to as usize) != (graph, from, self.identity.agent) {
                     format!("it says that it goes from agent {sender} to agent {to} on the {on} graph")
-                } else if frame.numbers() != width {
-                    format!("it has {} numbers, not {width}", frame.numbers())
                 } else {
-                    if self.inbox.deliver(from, graph, at, frame.row()) == Delivery::Kept {
-                        self.status.received(from, bytes.len());
+                    match self.rows.read(&frame) {
+                        Ok(row) => {
+                            if self.inbox.deliver(from, graph, at, row) == Delivery::Kept {
+                                self.status.received(from, bytes.len());
+                            }
+                            return;
+                        }
+                        Err(why) => why,
                     }
-                    return;
                 }
             }
         };

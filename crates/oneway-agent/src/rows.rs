@@ -1,0 +1,53 @@
+//! From frames to rows: numbers as they are, or what a codec made of them.
+
+use oneway::codec::Wire;
+
+use crate::frame::{self, Content, Frame, Graph};
+use crate::history::carried;
+
+/// What an agent knows of the rows that it is to hear.
+#[derive(Debug, Clone)]
+pub struct Rows {
+    /// Numbers in a pull row and in a push row.
+    pub widths: [usize; 2],
+    /// How they are encoded, if they are.
+    pub wire: Option<Wire>,
+    /// Exchanges in a round.
+    pub phases: u32,
+}
+
+impl Rows {
+    /// Bytes of the longest frame.
+    pub fn longest_frame(&self) -> usize {
+        let numbers = self.widths.iter().map(|width| frame::size(*width));
+        let codes = self.wire.iter().flat_map(|wire| {
+            let rows = (0..self.phases).flat_map(|phase| Graph::BOTH.map(|graph| (graph, phase)));
+            rows.map(|(graph, phase)| {
+                frame::size_of_code(wire.bytes(carried(graph, frame::Moment { round: 0, phase })))
+            })
+        });
+        numbers.chain(codes).max().unwrap_or(0)
+    }
+
+    /// The row of a frame, as it is to be added up; or what is wrong with it. Nothing is allocated but a row of the right width.
+    pub fn read(&self, frame: &Frame<'_>) -> Result<Vec<f64>, String> {
+        let (graph, at) = (frame.head.graph, frame.head.at);
+        let width = self.widths[graph as usize];
+        match (frame.content, &self.wire) {
+            (Content::Numbers(row), None) if row.len() == width => {
+                Ok(row.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect())
+            }
+            (Content::Numbers(row), None) => Err(format!("it has {} numbers, not {width}", row.len())),
+            (Content::Coded { weight, bytes }, Some(wire)) => {
+                let mut row = vec![0.0; width];
+                wire.decode(carried(graph, at), bytes, &mut row).map_err(|error| error.to_string())?;
+                if graph == Graph::Push {
+                    row.iter_mut().for_each(|x| *x *= weight); // C_ij·q_j
+                }
+                Ok(row)
+            }
+            (Content::Numbers(_), Some(_)) => Err("it is not encoded".to_owned()),
+            (Content::Coded { .. }, None) => Err("it is encoded".to_owned()),
+        }
+    }
+}
