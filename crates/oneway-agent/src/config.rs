@@ -34,7 +34,7 @@ pub struct Config {
     pub state: PathBuf,
     /// States are recorded every so many rounds, and looked at for divergence.
     pub record_every: u64,
-    /// Checkpoints every so many rounds.
+    /// Checkpoints every so many rounds; none before the end if it is 0, and then an agent that is killed cannot go on.
     pub checkpoint_every: u64,
     /// Rows with NaN, ∞ or numbers beyond this are refused; nothing is if it is not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -246,11 +246,7 @@ impl Config {
         if agent >= agents || agents > oneway::graph::MAX_AGENTS {
             bail!("`agent` = {agent} of {agents} is not possible");
         }
-        for (name, value) in [
-            ("rounds", rounds),
-            ("record_every", self.record_every),
-            ("checkpoint_every", self.checkpoint_every),
-        ] {
+        for (name, value) in [("rounds", rounds), ("record_every", self.record_every)] {
             if value == 0 {
                 bail!("`{name}` = 0 is not possible: it must be 1 or more");
             }

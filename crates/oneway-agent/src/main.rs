@@ -120,8 +120,8 @@ struct PlanArgs {
 
 #[derive(Debug, Args)]
 struct BehaviourArgs {
-    /// Rounds between checkpoints [default: up to 100, fewer where rows are long]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    /// Rounds between checkpoints, 0 for none [default: up to 100, fewer where rows are long]
+    #[arg(long)]
     checkpoint_every: Option<u64>,
     /// Rows with NaN, ∞ or numbers beyond this are refused
     #[arg(long)]

@@ -58,7 +58,7 @@ fn configs_are_read_strictly_and_leave_no_trace() {
     for (from, to, words) in [
         ("format = 1", "format = 2", "`format` = 2 is of another version"),
         ("protocol = 1", "protocol = 9", "`protocol` = 9 is of another version"),
-        ("checkpoint_every = 100", "checkpoint_every = 0", "`checkpoint_every` = 0 is not possible"),
+        ("record_every = 10", "record_every = 0", "`record_every` = 0 is not possible"),
         ("record_every", "record_evry", "record_evry"),
         ("code = \"", "code = \"x", "all agents must be of one build"),
         ("agent = 0", "agent = 3", "`agent` = 3 of 3 is not possible"),
