@@ -70,8 +70,8 @@ pub struct Agent<'a> {
     push: Vec<f64>,
     pulled: Vec<f64>,
     pushed: Vec<f64>,
-    /// A row on its way in.
-    row: Vec<f64>,
+    /// A row on its way in, on either graph.
+    heard: [Vec<f64>; 2],
     gradient: Vec<f64>,
 }
 
@@ -90,7 +90,7 @@ impl<'a> Agent<'a> {
             push: zeros(push),
             pulled: zeros(pull),
             pushed: zeros(push),
-            row: zeros(pull.max(push)),
+            heard: [zeros(pull), zeros(push)],
             gradient: zeros(task.problem.dim()),
         };
         let mut local = Local::new(task.problem, task.round(0, 0), 0, &agent.pairs[0], &mut agent.gradient);
@@ -147,7 +147,7 @@ impl<'a> Agent<'a> {
                 }
             }
 
-            let mut heard = Heard { link, own: ties.agent, at: moment, row: &mut self.row };
+            let mut heard = Heard { link, own: ties.agent, at: moment, rows: &mut self.heard };
             let weights = links.pulls.iter().map(|&(from, weight)| (from, Some(weight)));
             heard.sum(Graph::Pull, weights, &self.pull, &mut self.pulled, pull_bytes > 0)?; // Σ_j R_ij·x_j
             let own = links.pushes.iter().find(|(to, _)| *to == ties.agent).map(|(_, weight)| *weight);
@@ -167,7 +167,7 @@ struct Heard<'l, 'r> {
     link: &'l mut dyn Link,
     own: usize,
     at: Moment,
-    row: &'r mut [f64],
+    rows: &'r mut [Vec<f64>; 2],
 }
 
 impl Heard<'_, '_> {
@@ -185,7 +185,7 @@ impl Heard<'_, '_> {
             let row: &[f64] = if from == self.own {
                 own
             } else if sent {
-                let row = &mut self.row[..out.len()];
+                let row = &mut self.rows[graph as usize];
                 self.link.get(from, graph, self.at, row)?;
                 row
             } else {

@@ -38,6 +38,8 @@ struct Pile {
     dropped: bool,
     /// The neighbour may have something new: whoever waits for it should ask.
     nudged: bool,
+    /// Buffers that are done with.
+    spare: Vec<Vec<f64>>,
 }
 
 /// What became of a row that arrived.
@@ -63,6 +65,11 @@ impl Inbox {
         Self { mail: Mutex::new(Mail { piles, closed: None }), news: Condvar::new() }
     }
 
+    /// A buffer for the next row of a neighbour: long rows want no new memory each time.
+    pub fn spare(&self, from: usize, graph: Graph) -> Vec<f64> {
+        self.lock().piles.get_mut(&(graph, from)).and_then(|pile| pile.spare.pop()).unwrap_or_default()
+    }
+
     /// Takes in a row.
     pub fn deliver(&self, from: usize, graph: Graph, at: Moment, row: Vec<f64>) -> Delivery {
         let mut mail = self.lock();
@@ -73,7 +80,10 @@ impl Inbox {
         if pile.rows.len() >= ROOM {
             pile.dropped = true;
             match pile.rows.last_entry() {
-                Some(last) if *last.key() > at => drop(last.remove()),
+                Some(last) if *last.key() > at => {
+                    let last = last.remove();
+                    pile.let_go(last);
+                }
                 _ => return Delivery::TooEarly,
             }
         }
@@ -90,7 +100,7 @@ impl Inbox {
         graph: Graph,
         at: Moment,
         patience: Duration,
-        out: &mut [f64],
+        out: &mut Vec<f64>,
     ) -> Result<bool, LinkError> {
         let until = Instant::now() + patience;
         let mut mail = self.lock();
@@ -99,13 +109,14 @@ impl Inbox {
                 return Err(LinkError::Network(format!("there is no {graph} link from agent {from}")));
             };
             pile.forget_before(at);
-            if let Some(row) = pile.rows.remove(&at) {
+            if let Some(mut row) = pile.rows.remove(&at) {
                 pile.next = Moment { phase: at.phase.saturating_add(1), ..at };
                 pile.nudged = false;
                 let fits = row.len() == out.len();
                 if fits {
-                    out.copy_from_slice(&row);
+                    std::mem::swap(out, &mut row); // long rows are not copied: buffers change hands
                 }
+                pile.let_go(row);
                 return match fits {
                     true => Ok(true),
                     false => Err(LinkError::Refused {
@@ -172,7 +183,14 @@ impl Pile {
     fn forget_before(&mut self, at: Moment) {
         self.next = self.next.max(at);
         while let Some(first) = self.rows.first_entry().filter(|first| *first.key() < at) {
-            first.remove();
+            let first = first.remove();
+            self.let_go(first);
+        }
+    }
+
+    fn let_go(&mut self, row: Vec<f64>) {
+        if self.spare.len() < ROOM {
+            self.spare.push(row);
         }
     }
 }
@@ -204,7 +222,7 @@ mod tests {
     fn rows_from_strangers_have_no_place() {
         let inbox = inbox();
         assert_eq!(inbox.deliver(2, Graph::Pull, at(0), vec![0.0]), Delivery::NoLink, "against the arrow");
-        assert!(inbox.take(2, Graph::Pull, at(0), NOW, &mut [0.0]).is_err());
+        assert!(inbox.take(2, Graph::Pull, at(0), NOW, &mut vec![0.0]).is_err());
     }
 
     #[test]
@@ -217,18 +235,18 @@ mod tests {
         assert!(inbox.is_overtaken(0, Graph::Pull, at(0)));
         assert_eq!(deliver(&inbox, 0), Delivery::Kept);
         assert_eq!(inbox.waiting(), ROOM);
-        let mut row = [0.0];
+        let mut row = vec![0.0];
         assert_eq!(inbox.take(0, Graph::Pull, at(0), NOW, &mut row), Ok(true));
         assert_eq!(deliver(&inbox, 0), Delivery::Known, "done with");
         assert_eq!(inbox.take(0, Graph::Pull, at(5), NOW, &mut row), Ok(true));
-        assert_eq!((row, inbox.waiting()), ([5.0], ROOM - 6));
+        assert_eq!((row, inbox.waiting()), (vec![5.0], ROOM - 6));
     }
 
     #[test]
     fn a_row_of_another_length_is_refused() {
         let inbox = inbox();
         deliver(&inbox, 0);
-        let error = inbox.take(0, Graph::Pull, at(0), NOW, &mut [0.0; 2]).unwrap_err();
+        let error = inbox.take(0, Graph::Pull, at(0), NOW, &mut vec![0.0; 2]).unwrap_err();
         assert_eq!(error.to_string(), "refused the pull row of round 0 from agent 0: it has not 2 numbers");
     }
 
@@ -238,9 +256,9 @@ mod tests {
         let long = Duration::from_secs(60);
         std::thread::scope(|scope| {
             scope.spawn(|| inbox.nudge(0));
-            assert_eq!(inbox.take(0, Graph::Pull, at(0), long, &mut [0.0]), Ok(false));
+            assert_eq!(inbox.take(0, Graph::Pull, at(0), long, &mut vec![0.0]), Ok(false));
             scope.spawn(|| inbox.close(LinkError::Stopped));
-            assert_eq!(inbox.take(0, Graph::Pull, at(0), long, &mut [0.0]), Err(LinkError::Stopped));
+            assert_eq!(inbox.take(0, Graph::Pull, at(0), long, &mut vec![0.0]), Err(LinkError::Stopped));
         });
     }
 
@@ -251,14 +269,14 @@ mod tests {
             let inbox = inbox();
             let mut arrivals = arrivals.into_iter();
             for round in 0..30 {
-                let mut row = [f64::NAN];
+                let mut row = vec![f64::NAN];
                 for round in arrivals.by_ref().take(7) {
                     deliver(&inbox, round);
                 }
                 while !inbox.take(0, Graph::Pull, at(round), NOW, &mut row).unwrap() {
                     deliver(&inbox, round); // asked for
                 }
-                prop_assert_eq!(row, [round as f64]);
+                prop_assert_eq!(row, vec![round as f64]);
                 prop_assert!(inbox.waiting() <= ROOM);
             }
         }

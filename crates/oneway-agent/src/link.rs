@@ -13,8 +13,8 @@ pub trait Link {
     /// Carries the row of this moment, which is in the [history](crate::history::History), to a neighbour.
     fn put(&mut self, to: usize, graph: Graph, at: Moment) -> Result<(), LinkError>;
 
-    /// Waits for a neighbour's row and copies it out.
-    fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut [f64]) -> Result<(), LinkError>;
+    /// Waits for a neighbour's row and puts it into the place of `row`, which has its length.
+    fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut Vec<f64>) -> Result<(), LinkError>;
 }
 
 /// Why a row cannot be had.
@@ -99,12 +99,12 @@ impl Patience {
     /// A row that later ones have overtaken was probably lost, but it may be on its way.
     const OVERTAKEN: Duration = Duration::from_millis(5);
 
-    /// Waits until a row is in the inbox and copies it out, asking for it again and again. `ask` gets the time waited so far.
+    /// Waits until a row is in the inbox and takes it out, asking for it again and again. `ask` gets the time waited so far.
     pub fn wait(
         &self,
         inbox: &Inbox,
         (from, graph, at): (usize, Graph, Moment),
-        row: &mut [f64],
+        row: &mut Vec<f64>,
         mut ask: impl FnMut(Duration),
     ) -> Result<(), LinkError> {
         if inbox.take(from, graph, at, Duration::ZERO, row)? {

@@ -74,11 +74,11 @@ impl MemoryNetwork {
 
     /// Takes a frame to whom it is for.
     fn deliver(&self, bytes: &[u8]) {
-        if let Ok(frame) = frame::decode(bytes)
-            && let Ok(row) = self.rows.read(&frame)
-        {
-            let Head { from, to, graph, at, .. } = frame.head;
-            self.ends[to as usize].inbox.deliver(from as usize, graph, at, row);
+        let Ok(frame) = frame::decode(bytes) else { return };
+        let Head { from, to, graph, at, .. } = frame.head;
+        let inbox = &self.ends[to as usize].inbox;
+        if let Ok(row) = self.rows.read(&frame, inbox.spare(from as usize, graph)) {
+            inbox.deliver(from as usize, graph, at, row);
         }
     }
 }
@@ -114,7 +114,7 @@ impl Link for MemoryLink {
         Ok(())
     }
 
-    fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut [f64]) -> Result<(), LinkError> {
+    fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut Vec<f64>) -> Result<(), LinkError> {
         let patience = Patience {
             first: Duration::from_millis(2),
             most: Duration::from_millis(50),

@@ -29,17 +29,22 @@ impl Rows {
         numbers.chain(codes).max().unwrap_or(0)
     }
 
-    /// The row of a frame, as it is to be added up; or what is wrong with it. Nothing is allocated but a row of the right width.
-    pub fn read(&self, frame: &Frame<'_>) -> Result<Vec<f64>, String> {
+    /// Puts the row of a frame, as it is to be added up, into a buffer; or says what is wrong with it. Nothing is allocated but a
+    /// row of the right width.
+    pub fn read(&self, frame: &Frame<'_>, mut row: Vec<f64>) -> Result<Vec<f64>, String> {
         let (graph, at) = (frame.head.graph, frame.head.at);
         let width = self.widths[graph as usize];
         match (frame.content, &self.wire) {
-            (Content::Numbers(row), None) if row.len() == width => {
-                Ok(row.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect())
+            (Content::Numbers(numbers), None) if numbers.len() == width => {
+                row.clear();
+                row.extend(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)));
+                Ok(row)
             }
-            (Content::Numbers(row), None) => Err(format!("it has {} numbers, not {width}", row.len())),
+            (Content::Numbers(numbers), None) => {
+                Err(format!("it has {} numbers, not {width}", numbers.len()))
+            }
             (Content::Coded { weight, bytes }, Some(wire)) => {
-                let mut row = vec![0.0; width];
+                row.resize(width, 0.0);
                 wire.decode(carried(graph, at), bytes, &mut row).map_err(|error| error.to_string())?;
                 if graph == Graph::Push {
                     row.iter_mut().for_each(|x| *x *= weight); // C_ij·q_j

@@ -279,7 +279,7 @@ impl Link for ZenohLink {
         publisher.put(bytes).wait().map_err(network)
     }
 
-    fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut [f64]) -> Result<(), LinkError> {
+    fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut Vec<f64>) -> Result<(), LinkError> {
         let Shared { inbox, status, identity, .. } = &*self.shared;
         if !inbox.take(from, graph, at, Duration::ZERO, row)? {
             status.wait(from, graph, at);
@@ -338,7 +338,7 @@ impl Shared {
                 } else if (on, sender as usize, to as usize) != (graph, from, self.identity.agent) {
                     format!("it says that it goes from agent {sender} to agent {to} on the {on} graph")
                 } else {
-                    match self.rows.read(&frame) {
+                    match self.rows.read(&frame, self.inbox.spare(from, graph)) {
                         Ok(row) => {
                             if self.inbox.deliver(from, graph, at, row) == Delivery::Kept {
                                 self.status.received(from, bytes.len());
