@@ -13,7 +13,7 @@ use oneway::schedule::Schedule;
 use oneway::topology::Pair;
 
 use crate::frame::{Graph, Moment};
-use crate::history::History;
+use crate::history::{History, Sent};
 use crate::link::{Link, LinkError};
 use crate::rows::Rows;
 use crate::ties::Ties;
@@ -66,8 +66,6 @@ pub struct Agent<'a> {
     history: Arc<History>,
     k: u64,
     state: Vec<f64>,
-    pull: Vec<f64>,
-    push: Vec<f64>,
     pulled: Vec<f64>,
     pushed: Vec<f64>,
     /// A row on its way in, on either graph.
@@ -86,8 +84,6 @@ impl<'a> Agent<'a> {
             history,
             k: 0,
             state: zeros(state),
-            pull: zeros(pull),
-            push: zeros(push),
             pulled: zeros(pull),
             pushed: zeros(push),
             heard: [zeros(pull), zeros(push)],
@@ -137,8 +133,10 @@ impl<'a> Agent<'a> {
         for phase in 0..method.phases() {
             let at = self.task.round(self.k, phase);
             let moment = Moment { round: self.k, phase };
-            method.send(at, &mut self.state, &mut self.pull, &mut self.push);
-            self.history.keep(moment, &self.pull, &self.push);
+            let [mut pull, mut push] = self.history.buffers(moment, [self.pulled.len(), self.pushed.len()]);
+            method.send(at, &mut self.state, &mut pull, &mut push);
+            let (pull, push) = (Arc::new(pull), Arc::new(push));
+            self.history.keep(Sent { at: moment, pull: Arc::clone(&pull), push: Arc::clone(&push) });
             let [pull_bytes, push_bytes] = method.bytes(problem, phase);
             let links = ties.at(self.k);
             for (graph, bytes) in [(Graph::Pull, pull_bytes), (Graph::Push, push_bytes)] {
@@ -149,10 +147,10 @@ impl<'a> Agent<'a> {
 
             let mut heard = Heard { link, own: ties.agent, at: moment, rows: &mut self.heard };
             let weights = links.pulls.iter().map(|&(from, weight)| (from, Some(weight)));
-            heard.sum(Graph::Pull, weights, &self.pull, &mut self.pulled, pull_bytes > 0)?; // Σ_j R_ij·x_j
+            heard.sum(Graph::Pull, weights, &pull, &mut self.pulled, pull_bytes > 0)?; // Σ_j R_ij·x_j
             let own = links.pushes.iter().find(|(to, _)| *to == ties.agent).map(|(_, weight)| *weight);
             let weights = links.pushed_by.iter().map(|&from| (from, own.filter(|_| from == ties.agent)));
-            heard.sum(Graph::Push, weights, &self.push, &mut self.pushed, push_bytes > 0)?; // Σ_j C_ij·v_j
+            heard.sum(Graph::Push, weights, &push, &mut self.pushed, push_bytes > 0)?; // Σ_j C_ij·v_j
 
             let mut local = Local::new(problem, at, at.k + 1, pair, &mut self.gradient); // ξ_{k+1}
             method.step(at, &mut self.state, &self.pulled, &self.pushed, &mut local);

@@ -174,7 +174,7 @@ impl Checkpoints {
         for _ in 0..count {
             let (round, phase) = (reader.number()?, reader.number()?);
             let at = Moment { round, phase: u32::try_from(phase).map_err(|_| Fault::Damaged)? };
-            sent.push(Sent { at, pull: reader.row()?, push: reader.row()? });
+            sent.push(Sent { at, pull: reader.row()?.into(), push: reader.row()?.into() });
         }
         Ok(Checkpoint { k, state, sent })
     }
@@ -213,7 +213,7 @@ mod tests {
 
     fn sent(round: u64) -> Sent {
         let at = Moment { round, phase: 1 };
-        Sent { at, pull: vec![round as f64, f64::NAN], push: vec![-0.0] }
+        Sent { at, pull: vec![round as f64, f64::NAN].into(), push: vec![-0.0].into() }
     }
 
     fn open(folder: &Path) -> (Checkpoints, Option<Checkpoint>) {

@@ -172,8 +172,16 @@ pub fn encode(head: &Head, row: impl ExactSizeIterator<Item = f64>, out: &mut Ve
     out.clear();
     out.reserve(size(row.len()));
     begin(head, NUMBERS, row.len(), out);
-    out.resize(HEAD + row.len() * 8, 0);
-    out[HEAD..].as_chunks_mut().0.iter_mut().zip(row).for_each(|(place, x)| *place = x.to_le_bytes());
+    // in pieces that stay in the nearest cache, so that long rows are written once
+    let mut piece = [[0; 8]; 512];
+    let mut row = row;
+    loop {
+        let numbers = piece.iter_mut().zip(&mut row).map(|(place, x)| *place = x.to_le_bytes()).count();
+        out.extend_from_slice(piece[..numbers].as_flattened());
+        if numbers < piece.len() {
+            break;
+        }
+    }
     out.extend_from_slice(&crc32fast::hash(out).to_le_bytes());
 }
 

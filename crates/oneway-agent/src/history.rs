@@ -6,7 +6,7 @@
 //! be killed, and what was sent before the checkpoint could not be computed again.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use oneway::codec::{Carried, Wire};
 
@@ -19,9 +19,9 @@ pub struct Sent {
     /// When.
     pub at: Moment,
     /// What was offered on the pull graph.
-    pub pull: Vec<f64>,
+    pub pull: Arc<Vec<f64>>,
     /// What was sent on the push graph, before it was multiplied.
-    pub push: Vec<f64>,
+    pub push: Arc<Vec<f64>>,
 }
 
 /// The last exchanges of an agent.
@@ -69,22 +69,26 @@ impl History {
         checkpoint_every.saturating_mul(2).saturating_add(lag).saturating_add(1)
     }
 
-    /// Keeps the rows of an exchange, and lets go of the oldest. An exchange that is done again, after a restart, is in it already.
-    pub fn keep(&self, at: Moment, pull: &[f64], push: &[f64]) {
-        let mut sent = self.lock();
-        if sent.back().is_some_and(|last| last.at >= at) {
-            return;
+    /// Keeps the rows of an exchange, which are not copied, and lets go of the oldest. An exchange that is done again, after a restart,
+    /// is in it already.
+    pub fn keep(&self, sent: Sent) {
+        let mut kept = self.lock();
+        if kept.back().is_none_or(|last| last.at < sent.at) {
+            kept.push_back(sent);
         }
-        let mut kept = match sent.len() < self.exchanges {
-            true => Sent { at, pull: vec![], push: vec![] },
-            false => sent.pop_front().unwrap_or(Sent { at, pull: vec![], push: vec![] }),
-        };
-        kept.at = at;
-        kept.pull.clear();
-        kept.pull.extend_from_slice(pull);
-        kept.push.clear();
-        kept.push.extend_from_slice(push);
-        sent.push_back(kept);
+    }
+
+    /// Two buffers of these widths for the rows of an exchange: those of the oldest, if it makes room for a new one.
+    pub fn buffers(&self, at: Moment, [pull, push]: [usize; 2]) -> [Vec<f64>; 2] {
+        let mut kept = self.lock();
+        let is_new = kept.back().is_none_or(|last| last.at < at);
+        let oldest = (is_new && kept.len() >= self.exchanges).then(|| kept.pop_front()).flatten();
+        let [mut old_pull, mut old_push] = oldest.map_or([vec![], vec![]], |oldest| {
+            [oldest.pull, oldest.push].map(|row| Arc::try_unwrap(row).unwrap_or_default())
+        });
+        old_pull.resize(pull, 0.0);
+        old_push.resize(push, 0.0);
+        [old_pull, old_push]
     }
 
     /// Writes the frame that a neighbour was sent into `out`, if it is still there.
@@ -101,11 +105,12 @@ impl History {
             };
         };
         let Some(Sent { pull, push, .. }) = sent.get(found) else { return Found::Ahead };
-        let row = if graph == Graph::Pull { pull } else { push };
+        let row = Arc::clone(if graph == Graph::Pull { pull } else { push });
+        drop(sent);
         let head = Head { run: self.run, graph, at, from: self.ties.agent as u32, to: to as u32 };
         match (&self.wire, weight) {
             (Some(wire), weight) => {
-                let code = |out: &mut Vec<u8>| wire.encode(carried(graph, at), row, out);
+                let code = |out: &mut Vec<u8>| wire.encode(carried(graph, at), &row, out);
                 frame::encode_coded(&head, weight.unwrap_or(1.0), code, out);
             }
             (None, None) => frame::encode(&head, row.iter().copied(), out),
@@ -150,8 +155,12 @@ mod tests {
         let history = History::new(7, Ties::of(&topology, 1), 3, 1);
         let mut bytes = vec![];
         assert_eq!(history.frame(2, Graph::Push, at(0), &mut bytes), Found::Ahead);
-        (0..5).for_each(|k| history.keep(at(k), &[k as f64], &[1.0, k as f64]));
-        history.keep(at(3), &[9.0], &[9.0, 9.0]); // done again after a restart: the same numbers in fact
+        let keep = |k: u64, pull: f64, push: [f64; 2]| {
+            history.buffers(at(k), [1, 2]);
+            history.keep(Sent { at: at(k), pull: vec![pull].into(), push: push.to_vec().into() });
+        };
+        (0..5).for_each(|k| keep(k, k as f64, [1.0, k as f64]));
+        keep(3, 9.0, [9.0, 9.0]); // done again after a restart
         assert_eq!(history.frame(2, Graph::Push, at(1), &mut bytes), Found::Gone(2));
         assert_eq!(history.frame(2, Graph::Push, at(5), &mut bytes), Found::Ahead);
         assert_eq!(history.frame(0, Graph::Push, at(3), &mut bytes), Found::NoLink, "against the arrow");
