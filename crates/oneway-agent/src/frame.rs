@@ -175,14 +175,18 @@ pub fn encode(head: &Head, row: impl ExactSizeIterator<Item = f64>, out: &mut Ve
     // in pieces that stay in the nearest cache, so that long rows are written once
     let mut piece = [[0; 8]; 512];
     let mut row = row;
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(out);
     loop {
         let numbers = piece.iter_mut().zip(&mut row).map(|(place, x)| *place = x.to_le_bytes()).count();
-        out.extend_from_slice(piece[..numbers].as_flattened());
+        let bytes = piece[..numbers].as_flattened();
+        hasher.update(bytes);
+        out.extend_from_slice(bytes);
         if numbers < piece.len() {
             break;
         }
     }
-    out.extend_from_slice(&crc32fast::hash(out).to_le_bytes());
+    out.extend_from_slice(&hasher.finalize().to_le_bytes());
 }
 
 /// Writes the frame of a row that `code` encodes, to be multiplied by `weight`.
@@ -209,54 +213,113 @@ fn begin(head: &Head, encoding: u8, length: usize, out: &mut Vec<u8>) {
 
 /// Reads a frame. Bytes come from anywhere: whatever they are, this returns, and allocates nothing.
 pub fn decode(bytes: &[u8]) -> Result<Frame<'_>, Fault> {
-    let (magic, rest) = bytes.split_first_chunk().ok_or(Fault::NoFrame)?;
-    if *magic != MAGIC {
-        return Err(Fault::NoFrame);
-    }
-    let (&[version, graph, encoding, zero], rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
-    if version != VERSION {
-        return Err(Fault::Version { found: version });
-    }
-    let (run, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
-    let (round, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
-    let (phase, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
-    let (from, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
-    let (to, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
-    let (length, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
-    let unit = match encoding {
-        NUMBERS => 8,
-        CODED => 1,
-        value => return Err(Fault::Field { field: "encoding", value }),
-    };
-    let length = u32::from_le_bytes(*length);
-    let expected = (HEAD + TAIL) as u64 + unit * u64::from(length);
-    if bytes.len() as u64 != expected {
-        return Err(Fault::Length { length, expected, found: bytes.len() });
-    }
+    let (first, rest) = bytes.split_first_chunk().ok_or(Fault::NoFrame)?;
+    let (head, encoding) = Head::read(first, bytes.len())?;
     let (row, checksum) = rest.split_last_chunk().ok_or(Fault::NoFrame)?;
     if crc32fast::hash(&bytes[..bytes.len() - TAIL]) != u32::from_le_bytes(*checksum) {
         return Err(Fault::Checksum);
     }
-    let graph = match graph {
-        0 => Graph::Pull,
-        1 => Graph::Push,
-        value => return Err(Fault::Field { field: "graph", value }),
-    };
-    if zero != 0 {
-        return Err(Fault::Field { field: "unused byte", value: zero });
-    }
     let content = match encoding {
-        CODED => {
-            let too_short = Fault::Length { length, expected: size_of_code(0) as u64, found: bytes.len() };
-            let (weight, bytes) = row.split_first_chunk().ok_or(too_short)?;
+        Encoding::Numbers => Content::Numbers(row.as_chunks().0),
+        Encoding::Coded => {
+            let (weight, bytes) = row.split_first_chunk().ok_or(Fault::NoFrame)?;
             Content::Coded { weight: f64::from_le_bytes(*weight), bytes }
         }
-        _ => Content::Numbers(row.as_chunks().0),
     };
-    let at = Moment { round: u64::from_le_bytes(*round), phase: u32::from_le_bytes(*phase) };
-    let [from, to] = [from, to].map(|agent| u32::from_le_bytes(*agent));
-    let head = Head { run: u64::from_le_bytes(*run), graph, at, from, to };
     Ok(Frame { head, content })
+}
+
+/// Reads a frame of `width` numbers that lies in pieces, as long ones arrive, straight into a row: each byte is touched once. `None` if
+/// it is not that: put the pieces together then, and [`decode`] them.
+pub fn decode_pieces<'a>(
+    pieces: impl Iterator<Item = &'a [u8]> + Clone,
+    width: impl FnOnce(Graph) -> usize,
+    row: &mut Vec<f64>,
+) -> Option<Result<Head, Fault>> {
+    let total = pieces.clone().map(<[u8]>::len).sum::<usize>();
+    let mut first = [0; HEAD];
+    let mut filled = 0;
+    for piece in pieces.clone() {
+        let part = piece.len().min(HEAD - filled);
+        first[filled..filled + part].copy_from_slice(&piece[..part]);
+        filled += part;
+    }
+    let (head, Encoding::Numbers) = Head::read(&first, total).ok()? else { return None };
+    if total != size(width(head.graph)) {
+        return None;
+    }
+    row.resize((total - HEAD - TAIL) / 8, 0.0);
+    let numbers: &mut [u8] = bytemuck::cast_slice_mut(row);
+    let (mut hasher, mut checksum, mut at) = (crc32fast::Hasher::new(), [0; TAIL], 0);
+    // copies what a piece that begins at `at` has of the bytes from `start` on that `into` is to hold
+    let copy = |piece: &[u8], at: usize, start: usize, into: &mut [u8]| {
+        let end = (start + into.len()).saturating_sub(at).min(piece.len());
+        let begin = start.saturating_sub(at).min(end);
+        if let Some(place) = into.get_mut((at + begin).saturating_sub(start)..) {
+            place[..end - begin].copy_from_slice(&piece[begin..end]);
+        }
+    };
+    for piece in pieces {
+        hasher.update(&piece[..(total - TAIL).saturating_sub(at).min(piece.len())]);
+        copy(piece, at, HEAD, numbers);
+        copy(piece, at, total - TAIL, &mut checksum);
+        at += piece.len();
+    }
+    if cfg!(target_endian = "big") {
+        row.iter_mut().for_each(|x| *x = f64::from_bits(x.to_bits().swap_bytes()));
+    }
+    match hasher.finalize() == u32::from_le_bytes(checksum) {
+        true => Some(Ok(head)),
+        false => Some(Err(Fault::Checksum)),
+    }
+}
+
+/// How a row is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Encoding {
+    Numbers,
+    Coded,
+}
+
+impl Head {
+    /// Reads what stands before the row of a frame of so many bytes.
+    fn read(bytes: &[u8; HEAD], total: usize) -> Result<(Head, Encoding), Fault> {
+        let (magic, rest) = bytes.split_first_chunk().ok_or(Fault::NoFrame)?;
+        if *magic != MAGIC {
+            return Err(Fault::NoFrame);
+        }
+        let (&[version, graph, encoding, zero], rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
+        if version != VERSION {
+            return Err(Fault::Version { found: version });
+        }
+        let (run, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
+        let (round, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
+        let (phase, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
+        let (from, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
+        let (to, rest) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
+        let (length, _) = rest.split_first_chunk().ok_or(Fault::NoFrame)?;
+        let (encoding, unit, least) = match encoding {
+            NUMBERS => (Encoding::Numbers, 8, 0),
+            CODED => (Encoding::Coded, 1, WEIGHT as u64),
+            value => return Err(Fault::Field { field: "encoding", value }),
+        };
+        let length = u32::from_le_bytes(*length);
+        let expected = (HEAD + TAIL) as u64 + (unit * u64::from(length)).max(least);
+        if total as u64 != expected {
+            return Err(Fault::Length { length, expected, found: total });
+        }
+        let graph = match graph {
+            0 => Graph::Pull,
+            1 => Graph::Push,
+            value => return Err(Fault::Field { field: "graph", value }),
+        };
+        if zero != 0 {
+            return Err(Fault::Field { field: "unused byte", value: zero });
+        }
+        let at = Moment { round: u64::from_le_bytes(*round), phase: u32::from_le_bytes(*phase) };
+        let [from, to] = [from, to].map(|agent| u32::from_le_bytes(*agent));
+        Ok((Head { run: u64::from_le_bytes(*run), graph, at, from, to }, encoding))
+    }
 }
 
 #[cfg(test)]
@@ -316,6 +379,29 @@ mod tests {
             prop_assert!(decode(&bytes).is_err(), "byte {at}");
         }
 
+        /// However a frame is cut into pieces: the same head and row, and damage is noticed.
+        #[test]
+        fn pieces_are_read_as_the_whole(head in head(), bits in row(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6), at: prop::sample::Index, with in 0u8..) {
+            let mut bytes = frame_of(&head, &bits);
+            let at = at.index(bytes.len());
+            bytes[at] ^= with;
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let pieces = cuts.windows(2).map(|ends| &bytes[ends[0]..ends[1]]);
+            let mut found = vec![0.5; 3];
+            match decode_pieces(pieces, |_| bits.len(), &mut found) {
+                Some(Ok(read)) => {
+                    prop_assert_eq!((with, read), (0, head));
+                    prop_assert!(found.iter().map(|x| x.to_bits()).eq(bits.iter().copied()));
+                }
+                Some(Err(fault)) => prop_assert_eq!((fault, with != 0), (Fault::Checksum, true)),
+                None => prop_assert!(with != 0 && decode(&bytes).is_err()),
+            }
+            let other = [bytes.as_slice()].into_iter();
+            prop_assert!(decode_pieces(other, |_| bits.len() + 1, &mut found).is_none());
+        }
+
         #[test]
         fn a_part_of_a_frame_is_no_frame(head in head(), bits in row(), cut: prop::sample::Index) {
             let bytes = frame_of(&head, &bits);
@@ -349,7 +435,7 @@ mod tests {
         );
         assert_eq!(sealed(&|bytes| bytes[5] = 2), "the frame's graph is 2, which means nothing");
         assert_eq!(sealed(&|bytes| bytes[6] = 2), "the frame's encoding is 2, which means nothing");
-        assert_eq!(sealed(&|bytes| bytes[6] = 1), "a frame of length 2 has 46 bytes, not 60");
+        assert_eq!(sealed(&|bytes| bytes[6] = 1), "a frame of length 2 has 52 bytes, not 60");
         let empty = sealed(&|bytes| {
             bytes.truncate(HEAD);
             (bytes[6], bytes[36]) = (1, 0);

@@ -2,7 +2,7 @@
 
 use oneway::codec::Wire;
 
-use crate::frame::{self, Content, Frame, Graph};
+use crate::frame::{self, Content, Frame, Graph, Head};
 use crate::history::carried;
 
 /// What an agent knows of the rows that it is to hear.
@@ -27,6 +27,23 @@ impl Rows {
             })
         });
         numbers.chain(codes).max().unwrap_or(0)
+    }
+
+    /// The head and the row of a frame that lies in pieces; or what is wrong with it.
+    pub fn read_pieces<'p>(
+        &self,
+        pieces: impl Iterator<Item = &'p [u8]> + Clone,
+        mut row: Vec<f64>,
+    ) -> Result<(Head, Vec<f64>), String> {
+        let width = |graph: Graph| self.widths[graph as usize];
+        match frame::decode_pieces(pieces.clone(), width, &mut row) {
+            Some(Ok(head)) if self.wire.is_none() => return Ok((head, row)),
+            Some(Err(fault)) => return Err(fault.to_string()),
+            _ => {}
+        }
+        let whole: Vec<u8> = pieces.flatten().copied().collect();
+        let frame = frame::decode(&whole).map_err(|fault| fault.to_string())?;
+        Ok((frame.head, self.read(&frame, row)?))
     }
 
     /// Puts the row of a frame, as it is to be added up, into a buffer; or says what is wrong with it. Nothing is allocated but a

@@ -5,6 +5,7 @@ use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use zenoh::bytes::ZBytes;
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Publisher;
 use zenoh::qos::CongestionControl;
@@ -15,7 +16,7 @@ use zenoh::{Session, Wait};
 use super::config::{Endpoints, settings};
 use super::keys::Keys;
 use super::serve::{Answers, Question};
-use crate::frame::{self, Graph, Head, Moment};
+use crate::frame::{Graph, Head, Moment};
 use crate::history::{Found, History};
 use crate::identity::Identity;
 use crate::inbox::{Delivery, Inbox};
@@ -111,7 +112,7 @@ impl ZenohLink {
                 let shared = Arc::clone(&shared);
                 session
                     .declare_subscriber(keys.rows(graph, from, me))
-                    .callback(move |sample| shared.take_in(from, graph, &sample.payload().to_bytes()))
+                    .callback(move |sample| shared.take_in(from, graph, sample.payload()))
                     .background()
                     .wait()
                     .map_err(network)?;
@@ -190,7 +191,7 @@ impl ZenohLink {
             .congestion_control(CongestionControl::Block) // of the answers too
             .timeout(Duration::from_secs(10))
             .callback(move |reply: Reply| match reply.result() {
-                Ok(sample) => shared.take_in(from, graph, &sample.payload().to_bytes()),
+                Ok(sample) => shared.take_in(from, graph, sample.payload()),
                 Err(error) => shared.take_refusal(from, graph, at, &error.payload().to_bytes()),
             })
             .wait();
@@ -328,25 +329,21 @@ fn say_waiting(status: &Status, from: usize, graph: Graph, at: Moment, waited: D
 
 impl Shared {
     /// Takes in bytes that came from a neighbour: a row, or something that is refused.
-    fn take_in(&self, from: usize, graph: Graph, bytes: &[u8]) {
-        let refused = match frame::decode(bytes) {
-            Err(fault) => fault.to_string(),
-            Ok(frame) => {
-                let Head { run, graph: on, at, from: sender, to } = frame.head;
+    fn take_in(&self, from: usize, graph: Graph, payload: &ZBytes) {
+        let pieces: Vec<&[u8]> = payload.slices().collect();
+        let spare = self.inbox.spare(from, graph);
+        let refused = match self.rows.read_pieces(pieces.iter().copied(), spare) {
+            Err(why) => why,
+            Ok((Head { run, graph: on, at, from: sender, to }, row)) => {
                 if run != self.run {
                     "it belongs to another run".to_owned()
                 } else if (on, sender as usize, to as usize) != (graph, from, self.identity.agent) {
                     format!("it says that it goes from agent {sender} to agent {to} on the {on} graph")
                 } else {
-                    match self.rows.read(&frame, self.inbox.spare(from, graph)) {
-                        Ok(row) => {
-                            if self.inbox.deliver(from, graph, at, row) == Delivery::Kept {
-                                self.status.received(from, bytes.len());
-                            }
-                            return;
-                        }
-                        Err(why) => why,
+                    if self.inbox.deliver(from, graph, at, row) == Delivery::Kept {
+                        self.status.received(from, payload.len());
                     }
+                    return;
                 }
             }
         };
