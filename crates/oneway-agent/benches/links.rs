@@ -1,8 +1,10 @@
-//! Rounds per second on a ring of processes: agents, bare Zenoh, and plain TCP, with messages of the same size and number.
+//! Rounds per second of processes that hear each other: agents, bare Zenoh, and plain TCP, with messages of the same size and number.
 //!
-//! `cargo bench -p oneway-agent --bench links` measures 8 agents with d = 123; `-- agents=3 dim=1000000 rounds=50` something else.
+//! `cargo bench -p oneway-agent --bench links` measures a ring of 8 agents with d = 123; `-- links=3 dim=1000000 rounds=50` something
+//! else: with three links each sends to those 1, 2 and 4 further, the exponential graph of 8.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -12,8 +14,13 @@ use std::time::{Duration, Instant};
 use zenoh::Wait;
 use zenoh::qos::CongestionControl;
 
-/// Messages that an agent sends in a round of SMTPP on a ring: one on each graph.
+/// Messages that an agent sends over a link in a round of SMTPP: one on each graph.
 const MESSAGES: usize = 2;
+
+/// How much further those are that an agent sends to.
+fn offsets(links: usize) -> impl Iterator<Item = usize> {
+    (0..links).map(|link| 1 << link)
+}
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -26,19 +33,20 @@ fn main() {
     };
     let (agents, dim) = (number("agents", 8), number("dim", 123));
     let rounds = number("rounds", 10_000);
-    let bytes = oneway_agent::frame::size(dim);
+    let (bytes, links) = (oneway_agent::frame::size(dim), number("links", 1));
+    let messages = MESSAGES * links;
     println!(
-        "{agents} processes in a ring, {MESSAGES} messages of {bytes} bytes each a round, {rounds} rounds"
+        "{agents} processes, {messages} messages of {bytes} bytes sent by each a round, {rounds} rounds"
     );
-    println!("{:<12} {:>10} {:>12} {:>9}", "", "rounds/s", "MB/s a link", "waiting");
+    println!("{:<12} {:>10} {:>12} {:>9}", "", "rounds/s", "MB/s by each", "waiting");
     for times in 0..number("times", 3) {
         if times > 0 {
             println!();
         }
-        let [tcp, zenoh] = ["tcp", "zenoh"].map(|kind| bare(kind, agents, bytes, rounds));
-        let (own, waiting) = launch(agents, dim, rounds);
+        let [tcp, zenoh] = ["tcp", "zenoh"].map(|kind| bare(kind, agents, links, bytes, rounds));
+        let (own, waiting) = launch(agents, links, dim, rounds);
         let line = |name: &str, rate: f64, waiting: &str| {
-            let moved = rate * (MESSAGES * bytes) as f64 / 1e6;
+            let moved = rate * (messages * bytes) as f64 / 1e6;
             println!("{name:<12} {rate:>10.0} {moved:>12.1} {waiting:>9}");
         };
         line("plain TCP", tcp, "");
@@ -48,8 +56,8 @@ fn main() {
     }
 }
 
-/// A ring of processes that do nothing but send and receive; rounds per second.
-fn bare(kind: &str, agents: usize, bytes: usize, rounds: usize) -> f64 {
+/// Processes that do nothing but send and receive; rounds per second.
+fn bare(kind: &str, agents: usize, links: usize, bytes: usize, rounds: usize) -> f64 {
     let ports: Vec<String> = {
         let held: Vec<_> = (0..agents).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
         held.iter().map(|listener| listener.local_addr().unwrap().port().to_string()).collect()
@@ -57,7 +65,8 @@ fn bare(kind: &str, agents: usize, bytes: usize, rounds: usize) -> f64 {
     let children: Vec<_> = (0..agents)
         .map(|me| {
             Command::new(std::env::current_exe().unwrap())
-                .args(["member", kind, &me.to_string(), &bytes.to_string(), &rounds.to_string()])
+                .args(["member", kind])
+                .args([me, links, bytes, rounds].map(|number| number.to_string()))
                 .args(&ports)
                 .stdout(Stdio::piped())
                 .spawn()
@@ -71,38 +80,52 @@ fn bare(kind: &str, agents: usize, bytes: usize, rounds: usize) -> f64 {
     rounds as f64 / seconds.fold(0.0, f64::max)
 }
 
-/// One process of a bare ring; prints the seconds that its rounds took.
+/// One bare process.
+struct Member {
+    me: usize,
+    /// To how many it sends.
+    links: usize,
+    bytes: usize,
+    rounds: usize,
+    ports: Vec<u16>,
+}
+
+/// Is one of them; prints the seconds that its rounds took.
 fn member(arguments: &[String]) {
     let number = |at: usize| arguments[at].parse::<usize>().unwrap();
-    let (me, bytes, rounds) = (number(1), number(2), number(3));
-    let ports: Vec<u16> = arguments[4..].iter().map(|port| port.parse().unwrap()).collect();
+    let ports = arguments[5..].iter().map(|port| port.parse().unwrap()).collect();
+    let member = Member { me: number(1), links: number(2), bytes: number(3), rounds: number(4), ports };
     let seconds = match arguments[0].as_str() {
-        "tcp" => tcp(me, bytes, rounds, &ports),
-        _ => zenoh(me, bytes, rounds, &ports),
+        "tcp" => tcp(&member),
+        _ => zenoh(&member),
     };
     println!("{seconds}");
 }
 
-fn tcp(me: usize, bytes: usize, rounds: usize, ports: &[u16]) -> f64 {
+fn tcp(&Member { me, links, bytes, rounds, ref ports }: &Member) -> f64 {
     let listener = TcpListener::bind(("127.0.0.1", ports[me])).unwrap();
-    let next = ports[(me + 1) % ports.len()];
-    let mut to = loop {
-        match TcpStream::connect(("127.0.0.1", next)) {
+    let dial = |offset: usize| loop {
+        match TcpStream::connect(("127.0.0.1", ports[(me + offset) % ports.len()])) {
             Ok(stream) => break stream,
             Err(_) => std::thread::sleep(Duration::from_millis(10)),
         }
     };
-    let (mut from, _) = listener.accept().unwrap();
-    to.set_nodelay(true).unwrap();
-    let (arrived, arrivals) = channel();
-    std::thread::spawn(move || {
-        let mut buffer = vec![0; bytes];
-        while from.read_exact(&mut buffer).is_ok() && arrived.send(()).is_ok() {}
-    });
+    let mut to: Vec<TcpStream> = offsets(links).map(dial).collect();
+    to.iter().for_each(|to| to.set_nodelay(true).unwrap());
+    let heard: Vec<_> = (0..links)
+        .map(|_| {
+            let ((mut from, _), (arrived, arrivals)) = (listener.accept().unwrap(), channel());
+            std::thread::spawn(move || {
+                let mut buffer = vec![0; bytes];
+                while from.read_exact(&mut buffer).is_ok() && arrived.send(()).is_ok() {}
+            });
+            arrivals
+        })
+        .collect();
     let message = vec![1; bytes];
     let mut round = || {
-        (0..MESSAGES).for_each(|_| to.write_all(&message).unwrap());
-        (0..MESSAGES).for_each(|_| arrivals.recv().unwrap());
+        to.iter_mut().for_each(|to| (0..MESSAGES).for_each(|_| to.write_all(&message).unwrap()));
+        heard.iter().for_each(|heard| (0..MESSAGES).for_each(|_| heard.recv().unwrap()));
     };
     round();
     let began = Instant::now();
@@ -110,10 +133,11 @@ fn tcp(me: usize, bytes: usize, rounds: usize, ports: &[u16]) -> f64 {
     began.elapsed().as_secs_f64()
 }
 
-fn zenoh(me: usize, bytes: usize, rounds: usize, ports: &[u16]) -> f64 {
+fn zenoh(&Member { me, links, bytes, rounds, ref ports }: &Member) -> f64 {
     let n = ports.len();
     let endpoint = |who: usize| format!("tcp/127.0.0.1:{}", ports[who]);
-    let neighbours = [(me + 1) % n, (me + n - 1) % n];
+    let neighbours: BTreeSet<usize> =
+        offsets(links).flat_map(|offset| [(me + offset) % n, (me + n - offset) % n]).collect();
     let lower: Vec<String> = neighbours.into_iter().filter(|&who| who < me).map(endpoint).collect();
     let settings = serde_json::json!({
         "mode": "peer",
@@ -123,27 +147,38 @@ fn zenoh(me: usize, bytes: usize, rounds: usize, ports: &[u16]) -> f64 {
         "open": { "return_conditions": { "connect_scouted": false, "declares": false } },
     });
     let session = zenoh::open(zenoh::Config::from_json5(&settings.to_string()).unwrap()).wait().unwrap();
-    let (arrived, arrivals) = channel();
-    session
-        .declare_subscriber(format!("ring/{me}"))
-        .callback(move |sample| arrived.send(sample.payload().len()).unwrap_or_default())
-        .background()
-        .wait()
-        .unwrap();
-    let publisher = session
-        .declare_publisher(format!("ring/{}", neighbours[0]))
-        .congestion_control(CongestionControl::Block)
-        .express(true)
-        .wait()
-        .unwrap();
-    // until the next is heard to listen: what is put before that is lost
-    while !publisher.matching_status().wait().unwrap().matching() {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let hear = |offset: usize| {
+        let (arrived, arrivals) = channel();
+        session
+            .declare_subscriber(format!("ring/{}/{me}", (me + n - offset) % n))
+            .callback(move |sample| arrived.send(sample.payload().len()).unwrap_or_default())
+            .background()
+            .wait()
+            .unwrap();
+        arrivals
+    };
+    let heard: Vec<_> = offsets(links).map(hear).collect();
+    let publish = |offset: usize| {
+        let publisher = session
+            .declare_publisher(format!("ring/{me}/{}", (me + offset) % n))
+            .congestion_control(CongestionControl::Block)
+            .express(true)
+            .wait()
+            .unwrap();
+        // until it is heard to listen: what is put before that is lost
+        while !publisher.matching_status().wait().unwrap().matching() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        publisher
+    };
+    let publishers: Vec<_> = offsets(links).map(publish).collect();
     let round = || {
-        (0..MESSAGES).for_each(|_| publisher.put(vec![1; bytes]).wait().unwrap());
-        (0..MESSAGES)
-            .for_each(|_| assert_eq!(arrivals.recv_timeout(Duration::from_secs(60)).unwrap(), bytes));
+        for publisher in &publishers {
+            (0..MESSAGES).for_each(|_| publisher.put(vec![1; bytes]).wait().unwrap());
+        }
+        for (heard, _) in heard.iter().flat_map(|heard| (0..MESSAGES).map(move |message| (heard, message))) {
+            assert_eq!(heard.recv_timeout(Duration::from_secs(60)).unwrap(), bytes);
+        }
     };
     round();
     let began = Instant::now();
@@ -153,14 +188,18 @@ fn zenoh(me: usize, bytes: usize, rounds: usize, ports: &[u16]) -> f64 {
     seconds
 }
 
-/// Agents in a ring; rounds per second, and the share of their time that they wait.
-fn launch(agents: usize, dim: usize, rounds: usize) -> (f64, f64) {
+/// Agents with these links; rounds per second, and the share of their time that they wait.
+fn launch(agents: usize, links: usize, dim: usize, rounds: usize) -> (f64, f64) {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("ring.toml");
+    let file = folder.path().join("agents.toml");
+    let edges =
+        (0..agents).flat_map(|from| offsets(links).map(move |offset| (from, (from + offset) % agents)));
+    let edges: Vec<String> = edges.map(|(from, to)| format!("{from} {to}\n")).collect();
+    std::fs::write(folder.path().join("links.txt"), edges.concat()).unwrap();
     let experiment = format!(
         "[problem]\nkind = \"quadratic\"\ndim = {dim}\n\
 [run]\nagents = {agents}\niterations = {rounds}\nrecord_every = {rounds}\n\
-[[topology]]\nname = \"ring\"\nkind = \"ring\"\n\
+[[topology]]\nname = \"links\"\nfile = \"links.txt\"\n\
 [[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = {{ size = 0.001 }}\n"
     );
     std::fs::write(&file, experiment).unwrap();
