@@ -3,12 +3,9 @@
 
 mod crew;
 
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use crew::proxy::Proxy;
 use crew::{Crew, Place, a9a, quadratic};
 
 const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
@@ -44,53 +41,60 @@ fn neighbours_that_die_together_find_each_other_again() {
     crew.assert_simulated(&place, soon());
 }
 
-/// Forwards bytes both ways between a port of its own and an address; nothing while it is cut.
-fn proxy(to: String) -> (String, Arc<AtomicBool>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let cut = Arc::new(AtomicBool::new(false));
-    let is_cut = Arc::clone(&cut);
-    let pump = move |mut from: TcpStream, mut to: TcpStream, is_cut: Arc<AtomicBool>| {
-        to.set_nodelay(true).unwrap();
-        let mut buffer = vec![0; 1 << 16];
-        while let Ok(read @ 1..) = from.read(&mut buffer) {
-            while is_cut.load(Ordering::Relaxed) {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            if to.write_all(&buffer[..read]).is_err() {
-                break;
-            }
-        }
-        let _ = to.shutdown(std::net::Shutdown::Both);
-    };
-    std::thread::spawn(move || {
-        for from in listener.incoming().flatten() {
-            let Ok(other) = TcpStream::connect(&to) else { continue };
-            let (back, forth) = (from.try_clone().unwrap(), other.try_clone().unwrap());
-            let [a, b] = [Arc::clone(&is_cut), Arc::clone(&is_cut)];
-            std::thread::spawn(move || pump(from, other, a));
-            std::thread::spawn(move || pump(forth, back, b));
-        }
-    });
-    (address, cut)
-}
-
 #[test]
 fn a_link_that_is_cut_for_five_seconds_changes_nothing() {
     let place = Place::new(&a9a(4, 4000, "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n"));
     let mut crew = Crew::plan(&place, 4, &[]);
     let direct = crew.address(1);
-    let (detour, cut) = proxy(direct.clone());
-    crew.edit(2, &format!("tcp/{direct}"), &format!("tcp/{detour}"));
+    let proxy = Proxy::to(direct.clone());
+    crew.edit(2, &format!("tcp/{direct}"), &format!("tcp/{}", proxy.address));
     crew.start_all();
     crew.wait_for_words(2, "agent 1 is there", soon());
     std::thread::sleep(Duration::from_millis(200));
-    cut.store(true, Ordering::Relaxed);
+    proxy.cut(true);
     std::thread::sleep(Duration::from_secs(5));
-    cut.store(false, Ordering::Relaxed);
+    proxy.cut(false);
     crew.assert_simulated(&place, soon());
     let waited = |agent| crew.log(agent).contains("waiting for the");
     assert!((0..4).any(waited), "the cut was felt");
+}
+
+/// Every connection goes through a proxy that passes bytes on in pieces of any length, each some milliseconds late.
+#[test]
+fn bytes_that_come_late_and_in_pieces_change_nothing() {
+    const AGENTS: usize = 4;
+    let place =
+        Place::new(&a9a(AGENTS, 300, "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n"));
+    let mut crew = Crew::plan(&place, AGENTS, &[]);
+    for dialled in 0..AGENTS - 1 {
+        let direct = crew.address(dialled);
+        let proxy = Proxy::to(direct.clone());
+        proxy.delay(Duration::from_millis(4));
+        for dialler in dialled + 1..AGENTS {
+            crew.edit(dialler, &format!("tcp/{direct}"), &format!("tcp/{}", proxy.address));
+        }
+    }
+    let began = Instant::now();
+    crew.start_all();
+    crew.assert_simulated(&place, soon());
+    assert!(began.elapsed() > Duration::from_millis(500), "the delays were felt: {:?}", began.elapsed());
+}
+
+/// An agent that is stopped four fifths of the time is waited for, and catches up when it is left alone.
+#[test]
+fn a_slow_agent_changes_nothing() {
+    let place = Place::new(&a9a(4, 4000, "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n"));
+    let mut crew = Crew::plan(&place, 4, &[]);
+    crew.start_all();
+    crew.wait_for_words(2, "agent 1 is there", soon());
+    for _ in 0..16 {
+        crew.signal(2, "STOP");
+        std::thread::sleep(Duration::from_millis(200));
+        crew.signal(2, "CONT");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(crew.children[2].as_mut().unwrap().try_wait().unwrap().is_none(), "it ran while it was slow");
+    crew.assert_simulated(&place, soon());
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! What tests with real processes share: experiments, the simulator's answer, and agents as child processes.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
+pub mod proxy;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -121,8 +123,13 @@ pub struct Crew {
 impl Crew {
     /// `plan`s an experiment of one cell on loopback; nobody is started yet.
     pub fn plan(place: &Place, agents: usize, options: &[&str]) -> Self {
+        Self::plan_on(place, &hosts_file(agents), agents, options)
+    }
+
+    /// The same on hosts of one's own.
+    pub fn plan_on(place: &Place, hosts_file: &str, agents: usize, options: &[&str]) -> Self {
         let hosts = place.path("hosts.toml");
-        std::fs::write(&hosts, hosts_file(agents)).unwrap();
+        std::fs::write(&hosts, hosts_file).unwrap();
         let folder = place.path("plan");
         let planned = agent()
             .arg("plan")
@@ -158,8 +165,13 @@ impl Crew {
     }
 
     pub fn start(&mut self, who: usize) {
+        self.start_by(who, agent());
+    }
+
+    /// The same by a command that runs the program, somewhere else.
+    pub fn start_by(&mut self, who: usize, mut command: Command) {
         let log = std::fs::File::options().create(true).append(true).open(self.log_path(who)).unwrap();
-        let child = agent()
+        let child = command
             .arg("run")
             .arg(self.config(who))
             .stdin(Stdio::null())
@@ -172,6 +184,13 @@ impl Crew {
 
     pub fn start_all(&mut self) {
         (0..self.children.len()).for_each(|agent| self.start(agent));
+    }
+
+    /// Sends a signal, by its name, to an agent that runs.
+    pub fn signal(&self, agent: usize, name: &str) {
+        let id = self.children[agent].as_ref().unwrap().id();
+        let sent = Command::new("sh").arg("-c").arg(format!("kill -{name} {id}")).status().unwrap();
+        assert!(sent.success(), "SIG{name} to agent {agent}: {sent}");
     }
 
     /// SIGKILL.
