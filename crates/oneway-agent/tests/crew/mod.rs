@@ -209,6 +209,12 @@ impl Crew {
         std::fs::read_to_string(self.log_path(agent)).unwrap_or_default()
     }
 
+    /// What all agents have said.
+    fn logs(&self) -> String {
+        let of = |agent| format!("agent {agent} said:\n{}", self.log(agent));
+        (0..self.children.len()).map(of).collect()
+    }
+
     /// Waits for an agent to end.
     pub fn wait(&mut self, agent: usize, at_most: Duration) -> ExitStatus {
         let until = Instant::now() + at_most;
@@ -216,7 +222,7 @@ impl Crew {
             if let Some(status) = self.children[agent].as_mut().unwrap().try_wait().unwrap() {
                 return status;
             }
-            assert!(Instant::now() < until, "agent {agent} still runs; it said:\n{}", self.log(agent));
+            assert!(Instant::now() < until, "agent {agent} still runs; {}", self.logs());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
