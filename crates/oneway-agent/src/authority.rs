@@ -12,9 +12,10 @@ use rcgen::{
 };
 
 use crate::net::config::common_name;
+use crate::net::observer::OBSERVER;
 
-/// Writes `authority.pem` and `.key`, and `agent-<number>.pem` and `.key` for each agent, valid for its host. Files that are there
-/// are never written over.
+/// Writes `authority.pem` and `.key`, and `agent-<number>.pem` and `.key` for each agent, valid for its host, and the same for
+/// an observer. Files that are there are never written over.
 pub fn make(hosts: &[String], folder: &Path) -> Result<Vec<PathBuf>> {
     if folder.join("authority.pem").exists() {
         bail!("{} has an authority already: give another folder", folder.display());
@@ -29,10 +30,12 @@ pub fn make(hosts: &[String], folder: &Path) -> Result<Vec<PathBuf>> {
         write(&folder.join("authority.pem"), &authority.pem(), 0o644)?,
         write(&folder.join("authority.key"), &authority.key().serialize_pem(), 0o600)?,
     ];
-    for (agent, host) in hosts.iter().enumerate() {
-        let name = common_name(agent);
-        let mut params = CertificateParams::new(vec![host.clone()])
-            .with_context(|| format!("\"{host}\" is no host that a certificate could name"))?;
+    let agents = hosts.iter().enumerate().map(|(agent, host)| (common_name(agent), Some(host)));
+    for (name, host) in agents.chain([(OBSERVER.to_owned(), None)]) {
+        let mut params =
+            CertificateParams::new(host.cloned().into_iter().collect::<Vec<_>>()).with_context(|| {
+                format!("\"{}\" is no host that a certificate could name", host.map_or("", |host| host))
+            })?;
         params.distinguished_name.push(DnType::CommonName, name.clone());
         params.extended_key_usages =
             vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
@@ -62,7 +65,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let hosts = ["10.0.0.1".to_owned(), "b.example".to_owned()];
         let written = make(&hosts, folder.path()).unwrap();
-        assert_eq!(written.len(), 6);
+        assert_eq!(written.len(), 8);
         let key = folder.path().join("agent-1.key");
         assert_eq!(std::fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
         assert!(std::fs::read_to_string(key).unwrap().contains("PRIVATE KEY"));

@@ -35,6 +35,8 @@ pub struct Behaviour {
     pub patience: f64,
     /// Seconds of serving others after one's own end.
     pub linger: f64,
+    /// Whether they publish their estimates, for whoever looks on.
+    pub observed: bool,
 }
 
 /// Numbers that an agent's history may hold, at most, where nobody says otherwise: 256 MB.
@@ -104,7 +106,7 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
             patience: behaviour.patience,
             linger: behaviour.linger,
             identity: identity(cell, agent),
-            network: endpoints(&ties, hosts),
+            network: endpoints(&ties, hosts, behaviour.observed),
             method: MethodConfig::new(cell.recipe()),
             step: StepConfig::new(&setup.schedule),
             problem: ProblemConfig { agents: share.agents, settings: share.settings },
@@ -128,7 +130,7 @@ fn write_rows(share: &mut Share, agent: usize, folder: &Path) -> Result<()> {
 }
 
 /// Where an agent listens and whom it dials: of two neighbours, the one with the higher number.
-fn endpoints(ties: &Ties, hosts: &Hosts) -> Endpoints {
+fn endpoints(ties: &Ties, hosts: &Hosts, observed: bool) -> Endpoints {
     let protocol = if hosts.keys.is_some() { "tls" } else { "tcp" };
     let of = |agent: usize| format!("{protocol}/{}", hosts.addresses[agent]);
     let tls = hosts.keys.as_ref().map(|keys| Tls {
@@ -137,7 +139,7 @@ fn endpoints(ties: &Ties, hosts: &Hosts) -> Endpoints {
         key: keys.join(format!("agent-{}.key", ties.agent)),
     });
     let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
-    Endpoints { listen: of(ties.agent), connect: lower.map(of).collect(), tls }
+    Endpoints { listen: of(ties.agent), connect: lower.map(of).collect(), tls, observed }
 }
 
 /// A cell's name as a folder: letters, digits and hyphens, and a number that makes it unique.

@@ -20,6 +20,7 @@ pub mod link;
 pub mod memory;
 pub mod metrics;
 pub mod net;
+pub mod observe;
 pub mod plan;
 pub mod rows;
 pub mod run;

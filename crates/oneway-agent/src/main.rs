@@ -15,6 +15,7 @@ use clap::{Args, Parser, Subcommand};
 use oneway_agent::gather::gather_all;
 use oneway_agent::launch::{Launch, RESUMABLE, launch, say};
 use oneway_agent::layout::Behaviour;
+use oneway_agent::observe::observe;
 use oneway_agent::plan::{host_of, plan, read_hosts};
 use oneway_agent::run::{Halt, run};
 use oneway_agent::{authority, top};
@@ -67,6 +68,14 @@ enum Command {
         /// Look once, and not every second
         #[arg(long)]
         once: bool,
+    },
+    /// Follow a run from its agents' estimates: round, loss and consensus error
+    Observe {
+        /// Where their configs are, with their shares of the data; planned with `--observe`
+        folder: PathBuf,
+        /// Where keys are, if agents have any: `authority.pem`, `observer.pem` and `observer.key`
+        #[arg(long)]
+        keys: Option<PathBuf>,
     },
     /// Run one agent from its config
     Run {
@@ -129,12 +138,15 @@ struct BehaviourArgs {
     /// Seconds after which a neighbour that says nothing is given up
     #[arg(long, default_value_t = 600.0)]
     patience: f64,
+    /// Agents publish their estimates, for `oneway-agent observe`
+    #[arg(long)]
+    observe: bool,
 }
 
 impl BehaviourArgs {
     fn behaviour(&self) -> Behaviour {
-        let Self { checkpoint_every, guard, patience } = *self;
-        Behaviour { checkpoint_every, guard, patience, linger: patience }
+        let Self { checkpoint_every, guard, patience, observe } = *self;
+        Behaviour { checkpoint_every, guard, patience, linger: patience, observed: observe }
     }
 }
 
@@ -187,14 +199,16 @@ fn command(command: Command) -> Result<ExitCode> {
                 std::thread::sleep(Duration::from_secs(1));
             }
         }
+        Command::Observe { folder, keys } => {
+            let interrupted = interruption()?;
+            observe(&folder, keys.as_deref(), &mut std::io::stdout(), &interrupted)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Launch(args) => {
             let stem = args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let out = args.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{stem}-agents")));
             let agents = args.agents.map(|agents| format!("run.agents={agents}"));
-            let interrupted = Arc::new(AtomicBool::new(false));
-            let flag = Arc::clone(&interrupted);
-            ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))
-                .context("cannot listen for Ctrl-C")?;
+            let interrupted = interruption()?;
             let what = Launch {
                 file: args.file,
                 overrides: args.overrides.into_iter().chain(agents).collect(),
@@ -209,6 +223,14 @@ fn command(command: Command) -> Result<ExitCode> {
             }
         }
     }
+}
+
+/// Becomes true when somebody interrupts.
+fn interruption() -> Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("cannot listen for Ctrl-C")?;
+    Ok(interrupted)
 }
 
 /// Logs to standard error: warnings and what agents say, unless `RUST_LOG` says otherwise. Zenoh speaks only of errors.

@@ -15,6 +15,7 @@ use crate::journal::Journal;
 use crate::layout;
 use crate::link::LinkError;
 use crate::metrics;
+use crate::net::observer::Estimates;
 use crate::net::{ZenohLink, ZenohOptions};
 use crate::status::Status;
 
@@ -128,8 +129,16 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         ZenohLink::open(options).with_context(|| format!("listening at {}", config.network.listen))?;
     ctrlc::set_handler(link.stopper()).context("cannot listen for signals")?;
 
+    let estimates = match config.network.observed {
+        true => Some(Estimates::new(&link, &config.identity).context("publishing estimates")?),
+        false => None,
+    };
+    let say = |k: u64, state: &[f64]| {
+        estimates.iter().for_each(|to| to.say(k, method.estimate(state, problem.dim())));
+    };
     let mut run = Run {
         config: &config,
+        say: &say,
         agent,
         link: &mut link,
         checkpoints,
@@ -173,6 +182,8 @@ enum End {
 /// A run under way.
 struct Run<'a, 'r> {
     config: &'r Config,
+    /// Tells an observer of a state, if there may be one.
+    say: &'r dyn Fn(u64, &[f64]),
     agent: Agent<'a>,
     link: &'r mut ZenohLink,
     checkpoints: Checkpoints,
@@ -195,6 +206,7 @@ impl Run<'_, '_> {
                 if let Err(error) = self.journal.append(k, self.agent.state()) {
                     tracing::error!(round = k, "the state is not recorded yet: {error}");
                 }
+                (self.say)(k, self.agent.state());
                 if !is_sound(self.agent.state()) {
                     break End::Diverged;
                 }

@@ -65,6 +65,7 @@ fn run(case: &Case<'_>, ties: &Ties) -> Result<Vec<f64>, LinkError> {
     let history = Arc::new(task.history(identity.run_id(), History::enough(4, ties.lag)));
     let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
     let endpoints = Endpoints {
+        observed: false,
         listen: case.addresses[ties.agent].clone(),
         connect: lower.map(|who| case.addresses[who].clone()).collect(),
         tls: None,

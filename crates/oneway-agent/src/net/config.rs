@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::keys::Keys;
+use super::observer::OBSERVER;
 use crate::frame::Graph;
 use crate::ties::Ties;
 
@@ -21,6 +22,13 @@ pub struct Endpoints {
     /// Keys and certificates; none for links without TLS.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tls: Option<Tls>,
+    /// Whether it publishes its estimates, for whoever looks on.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub observed: bool,
+}
+
+fn is_false(given: &bool) -> bool {
+    !given
 }
 
 /// Files with keys and certificates.
@@ -74,13 +82,14 @@ pub fn settings(endpoints: &Endpoints, keys: &Keys, ties: &Ties, longest_frame: 
             "enable_mtls": true,
             "verify_name_on_connect": true,
         });
-        settings["access_control"] = access(keys, ties);
+        settings["access_control"] = access(keys, ties, endpoints.observed);
     }
     settings
 }
 
-/// Who may say what to this agent: each neighbour on its own links, and nobody anything else.
-fn access(keys: &Keys, ties: &Ties) -> Value {
+/// Who may say what to this agent: each neighbour on its own links, and nobody anything else. An observer may listen to estimates, and
+/// say nothing.
+fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
     let me = ties.agent;
     let mut rules = vec![json!({
         "id": "out",
@@ -120,6 +129,14 @@ fn access(keys: &Keys, ties: &Ties) -> Value {
         subjects.push(json!({ "id": subject, "cert_common_names": [subject] }));
         policies.push(json!({ "rules": names, "subjects": [subject] }));
     }
+    if observed {
+        rules.push(json!({
+            "id": OBSERVER, "permission": "allow", "flows": ["ingress"],
+            "messages": ["declare_subscriber"], "key_exprs": [keys.estimate(me)],
+        }));
+        subjects.push(json!({ "id": OBSERVER, "cert_common_names": [OBSERVER] }));
+        policies.push(json!({ "rules": [OBSERVER], "subjects": [OBSERVER] }));
+    }
     subjects.push(json!({ "id": "anyone" }));
     policies.push(json!({ "rules": ["out"], "subjects": ["anyone"] }));
     json!({
@@ -135,7 +152,7 @@ mod tests {
     use oneway::topology::{Subgraph, Topology, Weights};
 
     fn endpoints(tls: Option<Tls>) -> Endpoints {
-        Endpoints { listen: "tcp/127.0.0.1:0".to_owned(), connect: vec![], tls }
+        Endpoints { listen: "tcp/127.0.0.1:0".to_owned(), connect: vec![], tls, observed: true }
     }
 
     #[test]
@@ -154,7 +171,7 @@ mod tests {
     fn a_neighbour_may_speak_on_its_own_links_only() {
         let topology =
             Topology::of(&[families::ring(4).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
-        let access = access(&Keys::new("abc"), &Ties::of(&topology, 1));
+        let access = access(&Keys::new("abc"), &Ties::of(&topology, 1), true);
         let keys_of = |id: &str| {
             let rule = access["rules"].as_array().unwrap().iter().find(|rule| rule["id"] == id)?;
             Some(rule["key_exprs"].as_array()?.iter().filter_map(Value::as_str).collect::<Vec<_>>())
@@ -163,5 +180,6 @@ mod tests {
         assert_eq!(keys_of("2 says"), None, "2 hears 1, and has nothing to say to it");
         assert_eq!(keys_of("2 listens").unwrap(), ["oneway/abc/pull/1/2", "oneway/abc/push/1/2"]);
         assert_eq!(keys_of("3 listens"), None, "no neighbour at all");
+        assert_eq!(keys_of("observer").unwrap(), ["oneway/abc/estimate/1"]);
     }
 }

@@ -39,6 +39,11 @@ impl Keys {
         format!("oneway/{}/done/{agent}/*", self.run)
     }
 
+    /// Where an agent says what its estimate is, to whoever looks on.
+    pub fn estimate(&self, agent: usize) -> String {
+        format!("oneway/{}/estimate/{agent}", self.run)
+    }
+
     /// Where an agent of any run says who it is.
     pub fn hello(agent: usize) -> String {
         format!("oneway/hello/{agent}")

@@ -159,6 +159,11 @@ impl ZenohLink {
         }
     }
 
+    /// The session, for what is no row.
+    pub(super) fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// Whether it was stopped.
     pub fn is_stopped(&self) -> bool {
         self.shared.inbox.is_stopped()

@@ -3,6 +3,7 @@
 pub mod config;
 pub mod keys;
 mod link;
+pub mod observer;
 mod serve;
 
 pub use link::{Guard, ZenohLink, ZenohOptions};
