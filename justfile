@@ -79,6 +79,10 @@ methods-page:
 bench-agents *arguments:
     cargo bench -p oneway-agent --bench links -- {{arguments}}
 
+# Any bytes to the decoder of frames, for as long as you like (needs nightly and cargo-fuzz); `-max_total_time=600` for ten minutes
+fuzz-frames *arguments:
+    cd crates/oneway-agent && cargo +nightly fuzz run frame -- {{arguments}}
+
 # A long run of agents of which one is killed at random, again and again; then the same in the simulator
 soak kills="200" rounds="20000":
     cargo build --release -p oneway-agent -p oneway-lab
