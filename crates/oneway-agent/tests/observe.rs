@@ -41,9 +41,7 @@ fn curves(place: &Place) -> Vec<(u64, f64, f64)> {
     let mut lines =
         text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();
-    let column = |name: &str| {
-        head.iter().position(|found| *found == name).unwrap_or_else(|| panic!("{name} in {head:?}"))
-    };
+    let column = |name: &str| head.iter().position(|found| *found == name).unwrap();
     let [round, loss, consensus] = ["iteration", "loss", "consensus_error"].map(column);
     lines
         .map(|line| {
