@@ -148,6 +148,13 @@ impl Inbox {
         })
     }
 
+    /// Whether a row is still to come: neither it nor a later one was taken, and it does not wait here.
+    pub fn is_wanted(&self, from: usize, graph: Graph, at: Moment) -> bool {
+        let mail = self.lock();
+        let pile = mail.piles.get(&(graph, from));
+        pile.is_some_and(|pile| at >= pile.next && !pile.rows.contains_key(&at))
+    }
+
     /// A neighbour may have something new: whoever waits for it stops waiting, to ask.
     pub fn nudge(&self, from: usize) {
         let mut mail = self.lock();

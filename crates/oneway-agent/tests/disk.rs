@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crew::{Crew, Place, a9a};
 
 fn soon() -> Duration {
-    Duration::from_secs(90)
+    Duration::from_secs(300)
 }
 
 /// A small disk of its own, in memory; gone afterwards.

@@ -13,7 +13,7 @@ const SMTPP: &str =
     "[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05, scaling = \"effective\" }\n";
 
 fn soon() -> Duration {
-    Duration::from_secs(90)
+    Duration::from_secs(300)
 }
 
 #[test]

@@ -14,7 +14,7 @@ const AGENTS: usize = 3;
 const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
 
 fn soon() -> Duration {
-    Duration::from_secs(90)
+    Duration::from_secs(300) // a loaded machine does a hundred rounds a second
 }
 
 /// Runs `ip` with these words; what it complained of.
@@ -100,7 +100,7 @@ impl Drop for Net {
 /// Pulls out the cable of agent 1 for five seconds.
 fn pull_out_for_five_seconds(options: &[&str]) {
     let Some(net) = Net::or_reason() else { return };
-    let place = Place::new(&a9a(AGENTS, 6000, RING));
+    let place = Place::new(&a9a(AGENTS, 4000, RING));
     let mut crew = Net::plan(&place, options);
     net.start_all(&mut crew);
     crew.wait_for_words(1, "agent 0 is there", soon());
@@ -120,8 +120,8 @@ fn a_cable_that_is_pulled_out_for_five_seconds_changes_nothing() {
     pull_out_for_five_seconds(&["--checkpoint-every", "3000"]);
 }
 
+/// A question that was held up is answered "gone" when its row has long come, and that is no reason to stop.
 #[test]
-#[ignore = "a question that was held up is answered \"gone\" when its row has long come, and that ends the asker"]
 fn a_cable_that_is_pulled_out_for_five_seconds_changes_nothing_where_rows_are_soon_forgotten() {
     pull_out_for_five_seconds(&[]);
 }
@@ -130,7 +130,7 @@ fn a_cable_that_is_pulled_out_for_five_seconds_changes_nothing_where_rows_are_so
 #[test]
 fn a_cable_that_is_pulled_out_until_all_give_it_up_changes_nothing() {
     let Some(net) = Net::or_reason() else { return };
-    let place = Place::new(&a9a(AGENTS, 6000, RING));
+    let place = Place::new(&a9a(AGENTS, 4000, RING));
     let mut crew = Net::plan(&place, &[]);
     net.start_all(&mut crew);
     crew.wait_for_words(1, "agent 0 is there", soon());

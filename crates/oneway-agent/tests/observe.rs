@@ -12,7 +12,7 @@ const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
 const ROUNDS: u64 = 3000;
 
 fn soon() -> Duration {
-    Duration::from_secs(90)
+    Duration::from_secs(300)
 }
 
 fn observer(crew: &Crew, options: &[&str]) -> Child {

@@ -30,7 +30,7 @@ fn agents_with_certificates_have_the_simulators_bits() {
     let place = Place::new(&quadratic(3, 200, REST));
     let mut crew = plan(&place, "60");
     crew.start_all();
-    crew.assert_simulated(&place, Duration::from_secs(90));
+    crew.assert_simulated(&place, Duration::from_secs(300));
 }
 
 /// Agent 2 with the certificate of agent 1, with one of another authority, and with none: agent 0 hears nothing.
@@ -61,5 +61,5 @@ fn nobody_speaks_in_anothers_name() {
     }
     std::fs::write(crew.config(2), whole).unwrap();
     crew.start_all();
-    crew.assert_simulated(&place, Duration::from_secs(90));
+    crew.assert_simulated(&place, Duration::from_secs(300));
 }

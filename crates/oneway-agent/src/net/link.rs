@@ -358,8 +358,11 @@ impl Shared {
         }
     }
 
-    /// Takes in an answer that is no row.
+    /// Takes in an answer that is no row. One that was held up, of a row that has come since, says nothing.
     fn take_refusal(&self, from: usize, graph: Graph, at: Moment, words: &[u8]) {
+        if !self.inbox.is_wanted(from, graph, at) {
+            return;
+        }
         let words = String::from_utf8_lossy(words);
         if let Some(oldest) = words.strip_prefix("gone ").and_then(|oldest| oldest.parse().ok()) {
             self.inbox.close(LinkError::Gone { from, graph, at, oldest });
