@@ -26,6 +26,8 @@ struct Mail {
     piles: BTreeMap<(Graph, usize), Pile>,
     /// Why nothing more will come.
     closed: Option<LinkError>,
+    /// Somebody asked to stop, whatever else has happened.
+    stopped: bool,
 }
 
 /// What has come from one neighbour on one graph.
@@ -62,7 +64,7 @@ impl Inbox {
             .into_iter()
             .flat_map(|graph| ties.heard(graph).into_iter().map(move |from| (graph, from)));
         let piles = keys.map(|key| (key, Pile::default())).collect();
-        Self { mail: Mutex::new(Mail { piles, closed: None }), news: Condvar::new() }
+        Self { mail: Mutex::new(Mail { piles, closed: None, stopped: false }), news: Condvar::new() }
     }
 
     /// A buffer for the next row of a neighbour: long rows want no new memory each time.
@@ -171,9 +173,15 @@ impl Inbox {
         self.news.notify_all();
     }
 
+    /// Somebody asks to stop: whoever waits stops waiting.
+    pub fn stop(&self) {
+        self.lock().stopped = true;
+        self.close(LinkError::Stopped);
+    }
+
     /// Whether somebody asked to stop.
     pub fn is_stopped(&self) -> bool {
-        self.lock().closed == Some(LinkError::Stopped)
+        self.lock().stopped
     }
 
     /// Rows that wait now, of all neighbours.
@@ -264,7 +272,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| inbox.nudge(0));
             assert_eq!(inbox.take(0, Graph::Pull, at(0), long, &mut vec![0.0]), Ok(false));
-            scope.spawn(|| inbox.close(LinkError::Stopped));
+            scope.spawn(|| inbox.stop());
             assert_eq!(inbox.take(0, Graph::Pull, at(0), long, &mut vec![0.0]), Err(LinkError::Stopped));
         });
     }

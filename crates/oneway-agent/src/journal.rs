@@ -4,7 +4,7 @@
 //! checkpoint, and what is done again is appended again, to the same bits.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"1WAYST\x00\x01";
@@ -36,31 +36,41 @@ fn head(fingerprint: [u8; 32], width: usize) -> Vec<u8> {
     [&MAGIC[..], &fingerprint, &(width as u64).to_le_bytes()].concat()
 }
 
+/// Whether a file has this at its beginning; it is left behind it.
+fn begins_with(file: &mut File, head: &[u8]) -> io::Result<bool> {
+    let mut found = vec![0; head.len()];
+    match file.read_exact(&mut found) {
+        Ok(()) => Ok(found == head),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 impl Journal {
     /// Opens the journal in an agent's folder, cut back to the states up to round k; a new one if there is none of this run.
     pub fn open(folder: &Path, fingerprint: [u8; 32], width: usize, k: u64) -> io::Result<Self> {
         let path = folder.join(FILE);
         let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        let mut content = vec![];
-        file.read_to_end(&mut content)?;
         let head = head(fingerprint, width);
-        if !content.starts_with(&head) {
+        if !begins_with(&mut file, &head)? {
             file.set_len(0)?;
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&head)?;
-            content.clone_from(&head);
         }
-        let (mut end, mut last) = (HEAD, None);
-        for bytes in content[HEAD..].chunks_exact(record(width)) {
-            match read_record(bytes).filter(|(round, _)| *round <= k && last.is_none_or(|last| last < *round))
+        let (mut end, mut last) = (HEAD as u64, None);
+        let mut reader = BufReader::new(&file);
+        let mut bytes = vec![0; record(width)]; // one record at a time: a journal may be longer than memory
+        while reader.read_exact(&mut bytes).is_ok() {
+            match read_record(&bytes)
+                .filter(|(round, _)| *round <= k && last.is_none_or(|last| last < *round))
             {
                 Some((round, _)) => last = Some(round),
                 None => break,
             }
-            end += bytes.len();
+            end += bytes.len() as u64;
         }
-        file.set_len(end as u64)?;
-        Ok(Self { file, width, end: end as u64, waiting: vec![], last })
+        file.set_len(end)?;
+        Ok(Self { file, width, end, waiting: vec![], last })
     }
 
     /// Appends the state of a round, unless it is there. If it cannot be written it waits for the next call.

@@ -97,6 +97,7 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         Task { method: &*method, problem: &*problem, ties: &ties, schedule, seed: config.identity.seed };
 
     let state = folder.join(&config.state);
+    let _lock = lock(&state)?;
     let fingerprint = config.identity.fingerprint();
     let (checkpoints, found) = Checkpoints::open(&state, fingerprint, ties.agent)?;
     let rounds_kept = History::enough(config.checkpoint_every, config.lag);
@@ -107,7 +108,7 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         history.restore(sent);
         tracing::info!(round = k, "going on from the checkpoint of round {k}");
     }
-    let [width, ..] = task.widths();
+    let (at, [width, ..]) = (agent.k(), task.widths());
     let journal = Journal::open(&state, fingerprint, width, agent.k())
         .with_context(|| state.join(crate::journal::FILE).display().to_string())?;
 
@@ -147,7 +148,8 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         saved: None,
         looked: Instant::now(),
     };
-    let done = match Finished::read(&state).filter(|finished| finished.diverged) {
+    // who was cut off in the middle of a round goes through its last rounds again, which others may want
+    let done = match Finished::read(&state).filter(|finished| finished.diverged && finished.round == at) {
         Some(finished) => Ok(finished), // there is no round to go on with; others may want to know
         None => run.finish(&state),
     };
@@ -166,6 +168,19 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
     };
     link.close();
     Ok(done)
+}
+
+/// Keeps a second process of the same agent away from its files, for as long as this one lives.
+fn lock(state: &Path) -> Result<std::fs::File> {
+    let path = state.join("lock");
+    let place = || path.display().to_string();
+    std::fs::create_dir_all(state).with_context(place)?;
+    let file = std::fs::File::create(&path).with_context(place)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => bail!("{}: this agent runs already", place()),
+        Err(std::fs::TryLockError::Error(error)) => Err(error).with_context(place),
+    }
 }
 
 /// How rounds ended.
@@ -213,6 +228,9 @@ impl Run<'_, '_> {
             }
             if k == rounds {
                 break End::Completed;
+            }
+            if self.link.is_stopped() {
+                return Err(LinkError::Stopped); // the slowest of all never waits, and would never hear of it
             }
             if k.is_multiple_of(self.config.checkpoint_every) && k > first {
                 self.checkpoint();

@@ -1,8 +1,8 @@
 //! The link itself: rows out by publishers, in by subscribers, and again by queries.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use zenoh::bytes::ZBytes;
@@ -14,8 +14,9 @@ use zenoh::sample::SampleKind;
 use zenoh::{Session, Wait};
 
 use super::config::{Endpoints, settings};
+use super::ends::Ends;
 use super::keys::Keys;
-use super::serve::{Answers, Question};
+use super::serve::{Answers, NOTED, Question};
 use crate::frame::{Graph, Head, Moment};
 use crate::history::{Found, History};
 use crate::identity::Identity;
@@ -33,6 +34,9 @@ pub enum Guard {
     /// NaN, ∞ and numbers beyond this are refused.
     Beyond(f64),
 }
+
+/// How long an agent that nobody needs any more waits for those that it heard to note that it is done.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// What a link is made of.
 #[derive(Debug)]
@@ -76,9 +80,7 @@ struct Shared {
     run: u64,
     keys: Keys,
     rows: Rows,
-    /// Neighbours that have come to their end, and at which round.
-    done: Mutex<BTreeMap<usize, u64>>,
-    news: Condvar,
+    ends: Arc<Ends>,
 }
 
 fn network(error: impl ToString) -> LinkError {
@@ -94,6 +96,7 @@ impl ZenohLink {
         let settings = settings(endpoints, &keys, ties, rows.longest_frame());
         let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
         let session = zenoh::open(config).wait().map_err(network)?;
+        let ends = Arc::new(Ends::default());
         let shared = Arc::new(Shared {
             inbox: Inbox::new(ties),
             status: Arc::clone(&status),
@@ -101,10 +104,9 @@ impl ZenohLink {
             identity: identity.clone(),
             keys: keys.clone(),
             rows: rows.clone(),
-            done: Mutex::default(),
-            news: Condvar::new(),
+            ends: Arc::clone(&ends),
         });
-        let answers = Answers { history: Arc::clone(&history), status, identity, phases: rows.phases };
+        let answers = Answers { history: Arc::clone(&history), status, identity, phases: rows.phases, ends };
         let ask = answers.start().map_err(network)?;
         let mut publishers = BTreeMap::new();
         for graph in Graph::BOTH {
@@ -141,25 +143,55 @@ impl ZenohLink {
     /// Says that this agent has come to its end, and goes on answering until all that hear it have come to theirs, at most so
     /// long; whether they have.
     pub fn linger(&self, ties: &Ties, round: u64, at_most: Duration) -> Result<bool, LinkError> {
-        let key = self.shared.keys.done(ties.agent, round);
+        let Shared { ends, keys, inbox, status, .. } = &*self.shared;
+        let key = keys.done(ties.agent, round);
         let _done = self.session.liveliness().declare_token(key).wait().map_err(network)?;
         let until = Instant::now() + at_most;
-        let hearers = || Graph::BOTH.into_iter().flat_map(|graph| ties.hearers(graph));
-        let mut done = self.shared.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last_words = None;
         loop {
-            if hearers().all(|who| done.contains_key(&who)) {
-                return Ok(true);
+            let heard = Graph::BOTH
+                .into_iter()
+                .flat_map(|graph| ties.heard(graph).into_iter().map(move |who| (who, graph)));
+            let heard: BTreeMap<usize, Graph> = heard.collect();
+            let mut untold = ends.untold(heard.keys().copied());
+            untold.retain(|&who| status.away(who) == (None, true)); // who is away will find the token, or nobody
+            for &who in &untold {
+                self.say_done(who, heard[&who], ties.agent, round);
+            }
+            let served = ends.are_done(Graph::BOTH.into_iter().flat_map(|graph| ties.hearers(graph)));
+            if served {
+                let since = *last_words.get_or_insert_with(Instant::now);
+                if untold.is_empty() || since.elapsed() >= LAST_WORDS {
+                    return Ok(true);
+                }
             }
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || self.shared.inbox.is_stopped() {
+            if left.is_zero() || inbox.is_stopped() {
                 return Ok(false);
             }
-            let step = left.min(Duration::from_millis(200));
-            done = self.shared.news.wait_timeout(done, step).unwrap_or_else(PoisonError::into_inner).0;
+            ends.wait(left.min(Duration::from_millis(200)));
         }
     }
 
-    /// The session, for what is no row.
+    /// Asks a neighbour that this agent hears to note that it is done.
+    fn say_done(&self, from: usize, graph: Graph, me: usize, round: u64) {
+        let shared = Arc::clone(&self.shared);
+        let asked = self
+            .session
+            .get(format!("{}?done={round}", self.shared.keys.again(graph, from, me)))
+            .timeout(LAST_WORDS)
+            .callback(move |reply: Reply| {
+                if reply.result().is_err_and(|error| error.payload().to_bytes() == NOTED.as_bytes()) {
+                    shared.ends.told(from);
+                }
+            })
+            .wait();
+        if let Err(error) = asked {
+            tracing::debug!("telling agent {from}: {error}");
+        }
+    }
+
+    /// What it is on, for what else an agent says.
     pub(super) fn session(&self) -> &Session {
         &self.session
     }
@@ -172,7 +204,7 @@ impl ZenohLink {
     /// A handle by which others can stop whoever waits here.
     pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
         let shared = Arc::clone(&self.shared);
-        move || shared.inbox.close(LinkError::Stopped)
+        move || shared.inbox.stop()
     }
 
     /// Leaves the network.
@@ -264,8 +296,7 @@ fn watch(session: &Session, shared: &Arc<Shared>, who: usize) -> Result<(), Link
     let done = done.callback(move |sample| {
         let round = sample.key_expr().as_str().rsplit('/').next().and_then(|round| round.parse().ok());
         if let (SampleKind::Put, Some(round)) = (sample.kind(), round) {
-            seen.done.lock().unwrap_or_else(PoisonError::into_inner).insert(who, round);
-            seen.news.notify_all();
+            seen.ends.note(who, round);
             seen.inbox.nudge(who);
         }
     });
@@ -291,7 +322,7 @@ impl Link for ZenohLink {
             status.wait(from, graph, at);
             let mut said = Duration::from_secs(2);
             let waited = self.patience.wait(inbox, (from, graph, at), row, |waited| {
-                if let Some(end) = self.shared.end_of(from).filter(|end| *end <= at.round) {
+                if let Some(end) = self.shared.ends.of(from).filter(|end| *end <= at.round) {
                     inbox.close(LinkError::Ended { from, round: end });
                     return;
                 }
@@ -367,10 +398,5 @@ impl Shared {
         if let Some(oldest) = words.strip_prefix("gone ").and_then(|oldest| oldest.parse().ok()) {
             self.inbox.close(LinkError::Gone { from, graph, at, oldest });
         }
-    }
-
-    /// The round at which a neighbour has come to its end, if it has.
-    fn end_of(&self, who: usize) -> Option<u64> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner).get(&who).copied()
     }
 }

@@ -1,6 +1,7 @@
 //! Links on Zenoh. See `docs/decisions/0013-agents-on-zenoh.md` for the protocol.
 
 pub mod config;
+mod ends;
 pub mod keys;
 mod link;
 pub mod observer;

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use zenoh::Wait;
 use zenoh::query::Query;
 
+use super::ends::Ends;
 use crate::frame::{Graph, Moment};
 use crate::history::{Found, History};
 use crate::identity::Identity;
@@ -17,6 +18,9 @@ use crate::status::Status;
 
 /// Questions that wait, at most. One too many is forgotten; who asked it will ask again.
 const QUESTIONS: usize = 256;
+
+/// The answer to a neighbour that says that it is done.
+pub(super) const NOTED: &str = "noted";
 
 /// What is asked.
 #[derive(Debug)]
@@ -34,6 +38,7 @@ pub(super) struct Answers {
     pub(super) status: Arc<Status>,
     pub(super) identity: Identity,
     pub(super) phases: u32,
+    pub(super) ends: Arc<Ends>,
 }
 
 impl Answers {
@@ -59,6 +64,10 @@ impl Answers {
     /// The rows from the one that is asked for on, as many as the asker has room for.
     fn again(&self, graph: Graph, to: usize, query: &Query) -> zenoh::Result<()> {
         let number = |name: &str| query.parameters().get(name).and_then(|value| value.parse::<u64>().ok());
+        if let Some(round) = number("done") {
+            self.ends.note(to, round);
+            return query.reply_err(NOTED).wait();
+        }
         let (Some(round), Some(phase)) = (number("round"), number("phase")) else { return Ok(()) };
         let mut at = Moment { round, phase: u32::try_from(phase).unwrap_or(u32::MAX) };
         let mut found = 0;
