@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
+use oneway_agent::run::Finished;
 use zenoh::Wait;
 use zenoh::qos::CongestionControl;
 
@@ -213,7 +214,8 @@ fn launch(agents: usize, links: usize, dim: usize, rounds: usize) -> (f64, f64) 
     let cells = std::fs::read_dir(out.join("agents")).unwrap().next().unwrap().unwrap().path();
     let finished: Vec<_> = (0..agents)
         .map(|agent| {
-            oneway_agent::run::Finished::read(&cells.join(oneway_agent::layout::state_of(agent))).unwrap()
+            let finished = cells.join(oneway_agent::layout::state_of(agent)).join(Finished::FILE);
+            serde_json::from_slice::<Finished>(&std::fs::read(finished).unwrap()).unwrap()
         })
         .collect();
     // all but the first round, in which everyone waits for everyone to be there; it is all waiting

@@ -6,6 +6,7 @@
 //! ascending sender, the agent itself in its place, the first term assigned, multiply then add, never fused.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use oneway::method::{Layout, Local, Method, Round};
 use oneway::problem::Problem;
@@ -71,6 +72,8 @@ pub struct Agent<'a> {
     /// A row on its way in, on either graph.
     heard: [Vec<f64>; 2],
     gradient: Vec<f64>,
+    /// Time in the method's `send` and `step`, gradients included.
+    stepping: Duration,
 }
 
 impl<'a> Agent<'a> {
@@ -88,6 +91,7 @@ impl<'a> Agent<'a> {
             pushed: zeros(push),
             heard: [zeros(pull), zeros(push)],
             gradient: zeros(task.problem.dim()),
+            stepping: Duration::ZERO,
         };
         let mut local = Local::new(task.problem, task.round(0, 0), 0, &agent.pairs[0], &mut agent.gradient);
         task.method.init(&mut agent.state, &mut local);
@@ -107,6 +111,11 @@ impl<'a> Agent<'a> {
     /// Rounds done.
     pub fn k(&self) -> u64 {
         self.k
+    }
+
+    /// The time that it has spent in the method.
+    pub fn stepping(&self) -> Duration {
+        self.stepping
     }
 
     /// Its state row.
@@ -134,7 +143,9 @@ impl<'a> Agent<'a> {
             let at = self.task.round(self.k, phase);
             let moment = Moment { round: self.k, phase };
             let [mut pull, mut push] = self.history.buffers(moment, [self.pulled.len(), self.pushed.len()]);
+            let began = Instant::now();
             method.send(at, &mut self.state, &mut pull, &mut push);
+            self.stepping += began.elapsed();
             let (pull, push) = (Arc::new(pull), Arc::new(push));
             self.history.keep(Sent { at: moment, pull: Arc::clone(&pull), push: Arc::clone(&push) });
             let [pull_bytes, push_bytes] = method.bytes(problem, phase);
@@ -152,8 +163,10 @@ impl<'a> Agent<'a> {
             let weights = links.pushed_by.iter().map(|&from| (from, own.filter(|_| from == ties.agent)));
             heard.sum(Graph::Push, weights, &push, &mut self.pushed, push_bytes > 0)?; // Σ_j C_ij·v_j
 
+            let began = Instant::now();
             let mut local = Local::new(problem, at, at.k + 1, pair, &mut self.gradient); // ξ_{k+1}
             method.step(at, &mut self.state, &self.pulled, &self.pushed, &mut local);
+            self.stepping += began.elapsed();
         }
         self.k += 1;
         Ok(())

@@ -33,7 +33,9 @@ pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
         let state = folder.join(state_of(agent));
         let read = journal::read(&state, identity(cell, agent).fingerprint(), width);
         journals.push(read.with_context(|| state.display().to_string())?.into_iter().peekable());
-        seconds = seconds.max(Finished::read(&state).map_or(0.0, |finished| finished.seconds));
+        seconds = seconds.max(
+            Finished::read(&state, identity(cell, agent).run_id()).map_or(0.0, |finished| finished.seconds),
+        );
     }
     let began = std::time::Instant::now();
     let mut simulator = Simulator::new(setup)?;

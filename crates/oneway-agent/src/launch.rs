@@ -82,12 +82,13 @@ fn run_cell(
     let mut addresses = free_addresses(2 * n)?;
     let hosts = Hosts { metrics: addresses.split_off(n), addresses, keys: None };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
-    let mut crew = Crew { folder, children: vec![] };
+    let mut crew = Crew { folder, run: layout::identity(cell, 0).run_id(), children: vec![] };
     for agent in 0..n {
         let child = crew.start(agent)?;
         crew.children.push(child);
     }
-    let mut chaos = Chaos::new(launch, cell.rounds());
+    // as far as is seen of a run: rounds are looked at every so often
+    let mut chaos = Chaos::new(launch, cell.rounds().saturating_sub(cell.look_every()));
     let mut said = Instant::now();
     while !crew.all_finished() {
         if interrupted.load(Ordering::Relaxed) {
@@ -113,6 +114,7 @@ fn run_cell(
 /// The processes of a cell. They end with it, however it ends.
 struct Crew<'a> {
     folder: &'a Path,
+    run: u64,
     children: Vec<Child>,
 }
 
@@ -152,7 +154,8 @@ impl Crew<'_> {
     }
 
     fn all_finished(&self) -> bool {
-        let finished = |agent| Finished::read(&self.folder.join(layout::state_of(agent))).is_some();
+        let folder = |agent| self.folder.join(layout::state_of(agent));
+        let finished = |agent| Finished::read(&folder(agent), self.run).is_some();
         (0..self.children.len()).all(finished)
     }
 

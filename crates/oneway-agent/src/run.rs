@@ -30,6 +30,8 @@ pub(crate) fn is_sound(state: &[f64]) -> bool {
 /// How an agent came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
+    /// The [run](crate::identity::Identity::run_id) that it was.
+    pub run: u64,
     /// Rounds done.
     pub round: u64,
     /// Whether it ended before its time, because states went beyond all bounds, here or elsewhere.
@@ -50,9 +52,10 @@ impl Finished {
     /// Its name in an agent's folder.
     pub const FILE: &str = "finished.json";
 
-    /// Of the agent with this folder, if it has come to its end.
-    pub fn read(folder: &Path) -> Option<Self> {
-        serde_json::from_slice(&std::fs::read(folder.join(Self::FILE)).ok()?).ok()
+    /// Of the agent with this folder, if it has come to its end in this run.
+    pub fn read(folder: &Path, run: u64) -> Option<Self> {
+        let found: Self = serde_json::from_slice(&std::fs::read(folder.join(Self::FILE)).ok()?).ok()?;
+        (found.run == run).then_some(found)
     }
 }
 
@@ -149,7 +152,8 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         looked: Instant::now(),
     };
     // who was cut off in the middle of a round goes through its last rounds again, which others may want
-    let done = match Finished::read(&state).filter(|finished| finished.diverged && finished.round == at) {
+    let finished = Finished::read(&state, config.identity.run_id());
+    let done = match finished.filter(|finished| finished.diverged && finished.round == at) {
         Some(finished) => Ok(finished), // there is no round to go on with; others may want to know
         None => run.finish(&state),
     };
@@ -214,6 +218,7 @@ impl Run<'_, '_> {
     fn finish(&mut self, folder: &Path) -> Result<Finished, LinkError> {
         let (rounds, every) = (self.config.identity.rounds, self.config.record_every);
         let (began, first) = (Instant::now(), self.agent.k());
+        self.status.reach(first, Duration::ZERO);
         let (mut seconds, mut seconds_first) = (Duration::ZERO, None);
         let end = loop {
             let k = self.agent.k();
@@ -248,7 +253,7 @@ impl Run<'_, '_> {
             seconds += round.elapsed();
             seconds_first.get_or_insert(seconds);
             self.look();
-            self.status.reach(self.agent.k(), round.elapsed());
+            self.status.reach(self.agent.k(), self.agent.stepping());
         };
         // what is finished must be found by whoever comes back: wait for a full disk to have room again
         while !(if end == End::Cut { self.journal.sync().is_ok() } else { self.checkpoint() }) {
@@ -259,6 +264,7 @@ impl Run<'_, '_> {
         }
         let neighbours = self.status.report().neighbours;
         let finished = Finished {
+            run: self.config.identity.run_id(),
             round: self.agent.k(),
             diverged: end != End::Completed,
             seconds: seconds.as_secs_f64(),

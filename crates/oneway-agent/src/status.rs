@@ -97,11 +97,11 @@ impl Status {
         Self { agent: ties.agent, rounds, began: Instant::now(), now }
     }
 
-    /// So many rounds are done; `stepping` of the time since the last call was spent in the method.
+    /// So many rounds are done; `stepping` was spent in the method by now.
     pub fn reach(&self, round: u64, stepping: Duration) {
         let mut now = self.lock();
         now.round = round;
-        now.stepping += stepping;
+        now.stepping = stepping;
     }
 
     /// The loss of the agent's own part was looked at.

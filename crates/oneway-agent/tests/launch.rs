@@ -10,6 +10,10 @@ fn launch(place: &Place, options: &[&str]) -> std::path::PathBuf {
     let base = ["launch", place.file.to_str().unwrap(), "--out", out.to_str().unwrap()];
     let done = output(&[&base[..], options].concat());
     assert!(done.status.success(), "{}", complaint(&done));
+    if let Some(kills) = options.iter().position(|option| *option == "--kill") {
+        let said = format!("  {} agents were killed and started again", options[kills + 1]);
+        assert_eq!(complaint(&done).matches(&said).count(), place.topologies(), "{}", complaint(&done));
+    }
     out
 }
 

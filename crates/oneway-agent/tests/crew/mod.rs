@@ -59,6 +59,11 @@ impl Place {
         Self { folder, file }
     }
 
+    /// How many topologies the experiment has.
+    pub fn topologies(&self) -> usize {
+        std::fs::read_to_string(&self.file).unwrap().matches("[[topology]]").count()
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
