@@ -129,7 +129,7 @@ fn mutated_frames_never_panic() {
     encode_coded(&head, 0.5, |out| out.extend([7; 90]), &mut coded);
     let both = [frame_of(&head, &[0x3ff0_0000_0000_0000; 12]), coded];
     let mut draws = Draws::new(1, Purpose::Problem, 0, 0);
-    let mut bytes = vec![];
+    let (mut bytes, mut row) = (vec![], Vec::with_capacity(12));
     for time in 0..TIMES {
         bytes.clone_from(&both[time % 2]);
         for _ in 0..=draws.below(3) {
@@ -156,5 +156,10 @@ fn mutated_frames_never_panic() {
             };
             assert_eq!(size, bytes.len());
         }
+        let (front, back) = bytes.split_at(draws.below(bytes.len() + 1));
+        if let Some(Ok(head)) = decode_pieces([front, back].into_iter(), |_| 12, &mut row) {
+            assert_eq!(decode(&bytes).map(|frame| frame.head), Ok(head));
+        }
+        assert!(row.capacity() <= 12, "a row of the width that is expected, whatever bytes say");
     }
 }
