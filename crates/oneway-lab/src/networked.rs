@@ -13,7 +13,7 @@ use toml::{Table, Value};
 use crate::experiment::clock::Timing;
 use crate::experiment::fields::Fields;
 use crate::experiment::plan::{Cell, Plan};
-use crate::experiment::problem::{ProblemSpec, Problems};
+use crate::experiment::problem::{ProblemSpec, Problems, Rows};
 use crate::experiment::spec::RunSpec;
 use crate::experiment::{Experiment, sweep};
 use crate::results::cells::{CellResult, CellStatus, End};
@@ -123,7 +123,7 @@ impl Ended {
 /// An agent's share of a problem: its settings, and its rows where they are given by rows.
 #[derive(Debug)]
 pub struct Share {
-    /// `[problem]` for this agent alone, or for all of them if it cannot be shared out.
+    /// `[problem]` for this agent alone, or for all of them if it is drawn from a seed.
     pub settings: Table,
     /// For how many agents the settings are: 1, or all.
     pub agents: usize,
@@ -173,23 +173,14 @@ impl<'a> NetworkedCell<'a> {
         [self.cell.entry.problem.sha256.clone(), pull, push]
     }
 
-    /// What each agent needs of the problem. Rows are shared out where the model does not depend on those of others; models that
-    /// count the classes of all rows are given whole.
+    /// What each agent needs of the problem: of rows its own only. Problems that are drawn from a seed everyone draws.
     pub fn shares(&self, dataset: &str) -> Result<Vec<Share>> {
         let spec = ProblemSpec::read(Fields::new("problem", self.problem.clone()), self.folder, self.run)?;
         let agents = self.run.agents;
         let mut settings = self.problem.clone();
         let seed = i64::try_from(self.run.seed).context("the seed is too large for a file")?;
         settings.entry("seed").or_insert(Value::Integer(seed));
-        let Some((data, partition, seed)) = spec.rows()? else {
-            for key in ["dataset", "test"] {
-                if let Some(Value::String(path)) = settings.get_mut(key)
-                    && self.folder.join(&*path).exists()
-                {
-                    let whole = std::path::absolute(self.folder.join(&*path))?;
-                    *path = whole.to_str().context("the path of a dataset is no text")?.to_owned();
-                }
-            }
+        let Some(Rows { data, partition, seed, classes }) = spec.rows()? else {
             let whole = || Share { settings: settings.clone(), agents, rows: None };
             return Ok((0..agents).map(|_| whole()).collect());
         };
@@ -198,6 +189,12 @@ impl<'a> NetworkedCell<'a> {
         }
         settings.insert("dataset".to_owned(), Value::String(dataset.to_owned()));
         settings.insert("features".to_owned(), Value::Integer(data.features as i64));
+        if let Some(classes) = classes {
+            settings.insert(
+                "classes".to_owned(),
+                classes.into_iter().map(Value::Float).collect::<Vec<_>>().into(),
+            );
+        }
         let shards = partition.split(&data.labels, agents, seed)?;
         let share = |rows: Vec<usize>| Share {
             settings: settings.clone(),

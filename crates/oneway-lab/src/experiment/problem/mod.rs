@@ -95,16 +95,29 @@ impl ProblemSpec {
         Ok(spec)
     }
 
-    /// The rows, how they are split and the seed of that, where an agent's part is made of its own rows alone.
-    pub(crate) fn rows(&self) -> Result<Option<(Dataset, Partition, u64)>> {
+    /// The rows that are shared out among agents, if there are any.
+    pub(crate) fn rows(&self) -> Result<Option<Rows>> {
         Ok(match self {
             ProblemSpec::Logistic { dataset, partition, seed, .. } => {
-                Some((dataset.load(Labels::Signs)?, *partition, *seed))
+                let data = dataset.load(Labels::Signs)?;
+                Some(Rows { data, partition: *partition, seed: *seed, classes: None })
             }
             ProblemSpec::Quadratic { .. } => None,
-            ProblemSpec::FiniteSum(spec) => spec.rows()?,
+            ProblemSpec::FiniteSum(spec) => Some(spec.rows()?),
         })
     }
+}
+
+/// Rows that are shared out among agents.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) data: Dataset,
+    /// How they are split.
+    pub(crate) partition: Partition,
+    /// What the split depends on.
+    pub(crate) seed: u64,
+    /// The labels of all classes, which a share may not have all.
+    pub(crate) classes: Option<Vec<f64>>,
 }
 
 /// More numbers than this, 8 GB of them, are a slip of the keyboard, which should not exhaust the memory.
