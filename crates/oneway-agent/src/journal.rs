@@ -12,6 +12,9 @@ const MAGIC: &[u8; 8] = b"1WAYST\x00\x01";
 /// Bytes before the records: magic, fingerprint, numbers in a state.
 const HEAD: usize = 8 + 32 + 8;
 
+/// Bytes of records that may wait for room on the disk. With more the agent should wait too.
+const MOST_WAITING: usize = 64 << 20;
+
 /// Its name in an agent's folder.
 pub const FILE: &str = "states";
 
@@ -84,6 +87,11 @@ impl Journal {
             self.waiting.extend_from_slice(&checksum.to_le_bytes());
         }
         self.flush()
+    }
+
+    /// Whether so many records wait for room on the disk that no more should be made.
+    pub fn is_full(&self) -> bool {
+        self.waiting.len() > MOST_WAITING
     }
 
     /// Everything is on disk after this.

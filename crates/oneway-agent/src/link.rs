@@ -20,8 +20,12 @@ pub trait Link {
 /// Why a row cannot be had.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LinkError {
-    /// A neighbour stayed away for longer than an agent is to wait.
-    #[error("agent {from} is away: waited for its {graph} row of {at} for {:.1} s", .waited.as_secs_f64())]
+    /// A neighbour sent nothing for longer than an agent is to wait.
+    #[error(
+        "agent {from} {}: waited for its {graph} row of {at} for {:.1} s",
+        if *.there { "is there, but sends nothing (who is it waiting for?)" } else { "is away" },
+        .waited.as_secs_f64()
+    )]
     Away {
         /// Who.
         from: usize,
@@ -31,6 +35,8 @@ pub enum LinkError {
         at: Moment,
         /// For how long.
         waited: Duration,
+        /// Whether it is there all the same.
+        there: bool,
     },
     /// A neighbour no longer has what it once sent.
     #[error(
@@ -116,7 +122,7 @@ impl Patience {
         loop {
             let waited = began.elapsed();
             if waited >= self.limit {
-                return Err(LinkError::Away { from, graph, at, waited });
+                return Err(LinkError::Away { from, graph, at, waited, there: false });
             }
             if inbox.take(from, graph, at, patience.min(self.limit - waited), row)? {
                 return Ok(());

@@ -1,32 +1,67 @@
 //! Two small pages: `/metrics` for Prometheus, and `/status`, the same as JSON, for `top`.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::status::{Report, Status};
 
-/// Serves both pages at an address from a thread of its own.
-pub fn serve(address: &str, status: Arc<Status>) -> std::io::Result<std::net::SocketAddr> {
-    let listener = TcpListener::bind(address)?;
-    let local = listener.local_addr()?;
+/// How long anybody may take to ask, and to listen to the answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Those who are answered at a time: one who dawdles does not keep the others from their answers.
+const CLERKS: usize = 4;
+
+/// Serves both pages at an address from threads of its own. Nobody needs them for progress: if the address is taken, it is tried again
+/// until it is free.
+pub fn serve(address: &str, status: Arc<Status>) -> std::io::Result<()> {
+    let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
     std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
-        for stream in listener.incoming().flatten() {
-            if let Err(error) = answer(stream, &status) {
-                tracing::debug!("metrics: {error}");
-            }
+        if let Err(error) = serve_at(&listen(&addresses), &status) {
+            tracing::error!("metrics at {addresses:?}: {error}");
         }
     })?;
-    Ok(local)
+    Ok(())
+}
+
+/// Listens as soon as that is possible.
+fn listen(addresses: &[SocketAddr]) -> TcpListener {
+    let mut said = false;
+    loop {
+        match TcpListener::bind(addresses) {
+            Ok(listener) => return listener,
+            Err(error) if !said => tracing::warn!("metrics at {addresses:?}: {error}; trying again"),
+            Err(_) => {}
+        }
+        said = true;
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+fn serve_at(listener: &TcpListener, status: &Status) -> std::io::Result<()> {
+    std::thread::scope(|scope| {
+        for _ in 0..CLERKS {
+            std::thread::Builder::new().name("metrics".to_owned()).spawn_scoped(scope, || {
+                for stream in listener.incoming().flatten() {
+                    if let Err(error) = answer(stream, status) {
+                        tracing::debug!("metrics: {error}");
+                    }
+                }
+            })?;
+        }
+        Ok(())
+    })
 }
 
 fn answer(mut stream: TcpStream, status: &Status) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(2)))?;
-    stream.set_write_timeout(Some(Duration::from_secs(2)))?;
+    let until = Instant::now() + PATIENCE;
+    stream.set_write_timeout(Some(PATIENCE))?;
     let (mut request, mut length) = ([0; 4096], 0);
     // requests come in pieces; one that is longer than the buffer is for no page of ours
     while !request[..length].ends_with(b"\r\n\r\n") && length < request.len() {
+        let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
+        stream.set_read_timeout(Some(left.ok_or(std::io::ErrorKind::TimedOut)?))?;
         match stream.read(&mut request[length..])? {
             0 => break,
             read => length += read,
@@ -68,8 +103,15 @@ mod tests {
     #[test]
     fn it_answers_with_the_numbers_of_the_moment() {
         let status = Arc::new(Status::new(&Ties::of(&Topology::complete(2).unwrap(), 0), 10));
-        let address = serve("127.0.0.1:0", Arc::clone(&status)).unwrap();
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap();
+        serve(&address.to_string(), Arc::clone(&status)).unwrap();
         status.reach(4, Duration::ZERO);
+        drop(taken);
+        while TcpStream::connect(address).is_err() {
+            std::thread::sleep(Duration::from_millis(20)); // until it is tried again
+        }
+        let _dawdlers: Vec<_> = (1..CLERKS).map(|_| TcpStream::connect(address).unwrap()).collect();
         let get = |page: &str| {
             let mut stream = TcpStream::connect(address).unwrap();
             write!(stream, "GET {page} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();

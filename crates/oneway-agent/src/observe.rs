@@ -67,8 +67,8 @@ fn measure(problems: &[Box<dyn Problem>], estimates: &[Vec<f64>]) -> (f64, f64) 
     (loss, estimates.iter().map(distance).sum::<f64>() / n)
 }
 
-/// Follows the agents of a folder of configs, and prints a line for each round of which all estimates have come, until the last one or
-/// until interrupted. With `keys`, links are TLS.
+/// Follows the agents of a folder of configs, and prints a line for each round of which all estimates have come: until the last one, until
+/// everyone is done or gone, or until interrupted. With `keys`, links are TLS.
 pub fn observe(
     folder: &Path,
     keys: Option<&Path>,
@@ -76,7 +76,7 @@ pub fn observe(
     interrupted: &AtomicBool,
 ) -> Result<()> {
     const LOOK: Duration = Duration::from_millis(200);
-    /// After the last round of one agent, those of others may be late, or lost.
+    /// When everyone is done or gone, estimates may be late, or lost, and somebody may be started again.
     const LATE: Duration = Duration::from_secs(5);
     let configs = (0..).map(|agent| folder.join(file_of(agent))).take_while(|path| path.exists());
     let configs = configs.map(|path| Config::read(&path)).collect::<Result<Vec<_>>>()?;
@@ -102,18 +102,16 @@ pub fn observe(
     let agents: Vec<String> = configs.iter().map(|config| config.network.listen.clone()).collect();
     let observer = Observer::open(&agents, identity, problems[0].dim(), tls.as_ref())?;
     let mut rounds = Rounds::new(agents.len());
-    let mut ended: Option<Instant> = None;
+    let mut alone: Option<Instant> = None;
     writeln!(out, "{:>10} {:>22} {:>22}", "round", "loss", "consensus error")?;
-    while !interrupted.load(Ordering::Relaxed) && ended.is_none_or(|ended| ended.elapsed() < LATE) {
+    while !interrupted.load(Ordering::Relaxed) && alone.is_none_or(|since| since.elapsed() < LATE) {
+        alone = observer.is_left_alone().then(|| alone.unwrap_or_else(Instant::now));
         let estimate = match observer.heard.recv_timeout(LOOK) {
             Ok(estimate) => estimate,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
         };
         let round = estimate.round;
-        if round == identity.rounds {
-            ended.get_or_insert_with(Instant::now);
-        }
         if let Some(estimates) = rounds.take(estimate) {
             let (loss, consensus) = measure(&problems, &estimates);
             writeln!(out, "{round:>10} {loss:>22.15e} {consensus:>22.15e}")?;

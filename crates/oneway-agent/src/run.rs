@@ -65,16 +65,21 @@ pub enum Halt {
     /// It can go on from where it was when it is started again.
     #[error("{0}; the state is kept: start this agent again to go on")]
     Resumable(LinkError),
+    /// It has no checkpoints, and its neighbours no longer have what it would need to begin anew.
+    #[error("{0}; there are no checkpoints (`checkpoint_every` = 0): start the run again from its beginning")]
+    Lost(LinkError),
     /// Starting again would lead to the same.
     #[error("{0}")]
     Fatal(LinkError),
 }
 
-impl From<LinkError> for Halt {
-    fn from(error: LinkError) -> Self {
+impl Halt {
+    /// What an error means to an agent that has done so many rounds, with or without checkpoints.
+    fn new(error: LinkError, round: u64, checkpoints: bool) -> Self {
         match error {
             LinkError::Gone { .. } | LinkError::Refused { .. } => Halt::Fatal(error),
-            _ => Halt::Resumable(error),
+            _ if checkpoints || round == 0 => Halt::Resumable(error),
+            _ => Halt::Lost(error),
         }
     }
 }
@@ -129,8 +134,12 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         patience: config.patience(),
         guard: config.guard(),
     };
-    let mut link =
-        ZenohLink::open(options).with_context(|| format!("listening at {}", config.network.listen))?;
+    let mut link = match ZenohLink::open(options) {
+        Ok(link) => link,
+        // whoever has the address may be about to leave it: this agent's last process, say
+        Err(error) if config.network.is_taken() => return Ok(Err(Halt::Resumable(error))),
+        Err(error) => return Err(error).with_context(|| format!("listening at {}", config.network.listen)),
+    };
     ctrlc::set_handler(link.stopper()).context("cannot listen for signals")?;
 
     let estimates = match config.network.observed {
@@ -155,7 +164,9 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
     let finished = Finished::read(&state, config.identity.run_id());
     let done = match finished.filter(|finished| finished.diverged && finished.round == at) {
         Some(finished) => Ok(finished), // there is no round to go on with; others may want to know
-        None => run.finish(&state),
+        None => {
+            run.finish(&state).map_err(|error| Halt::new(error, run.agent.k(), config.checkpoint_every > 0))
+        }
     };
     drop(run);
     let done = match done {
@@ -168,7 +179,7 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
             }
             Ok(finished)
         }
-        Err(error) => Err(Halt::from(error)),
+        halted => halted,
     };
     link.close();
     Ok(done)
@@ -218,13 +229,14 @@ impl Run<'_, '_> {
     fn finish(&mut self, folder: &Path) -> Result<Finished, LinkError> {
         let (rounds, every) = (self.config.identity.rounds, self.config.record_every);
         let (began, first) = (Instant::now(), self.agent.k());
-        self.status.reach(first, Duration::ZERO);
+        self.status.begin(first);
         let (mut seconds, mut seconds_first) = (Duration::ZERO, None);
         let end = loop {
             let k = self.agent.k();
             if k.is_multiple_of(every) || k == rounds {
                 if let Err(error) = self.journal.append(k, self.agent.state()) {
                     tracing::error!(round = k, "the state is not recorded yet: {error}");
+                    self.wait_for_room(|run| !run.journal.is_full() || run.journal.sync().is_ok())?;
                 }
                 (self.say)(k, self.agent.state());
                 if !is_sound(self.agent.state()) {
@@ -255,13 +267,10 @@ impl Run<'_, '_> {
             self.look();
             self.status.reach(self.agent.k(), self.agent.stepping());
         };
-        // what is finished must be found by whoever comes back: wait for a full disk to have room again
-        while !(if end == End::Cut { self.journal.sync().is_ok() } else { self.checkpoint() }) {
-            if self.link.is_stopped() {
-                return Err(LinkError::Stopped);
-            }
-            std::thread::sleep(Duration::from_secs(1));
-        }
+        // what is finished must be found by whoever comes back
+        self.wait_for_room(
+            |run| if end == End::Cut { run.journal.sync().is_ok() } else { run.checkpoint() },
+        )?;
         let neighbours = self.status.report().neighbours;
         let finished = Finished {
             run: self.config.identity.run_id(),
@@ -280,6 +289,17 @@ impl Run<'_, '_> {
         }
         tracing::info!(seconds = began.elapsed().as_secs_f64(), "all rounds are done");
         Ok(finished)
+    }
+
+    /// Tries again and again what a full disk may not have room for.
+    fn wait_for_room(&mut self, mut is_done: impl FnMut(&mut Self) -> bool) -> Result<(), LinkError> {
+        while !is_done(self) {
+            if self.link.is_stopped() {
+                return Err(LinkError::Stopped);
+            }
+            std::thread::sleep(Duration::from_secs(1));
+        }
+        Ok(())
     }
 
     /// Looks at the agent's own loss, now and then: for those who watch, and not a part of the run.

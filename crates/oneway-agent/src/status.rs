@@ -21,6 +21,8 @@ pub struct Status {
 
 #[derive(Debug, Default)]
 struct Now {
+    /// Where this process began.
+    first: u64,
     round: u64,
     waiting: Option<(usize, Graph, Moment, Instant)>,
     neighbours: BTreeMap<usize, Neighbour>,
@@ -50,6 +52,8 @@ pub struct Report {
     pub agent: usize,
     /// Rounds done.
     pub round: u64,
+    /// Of them by this process.
+    pub rounds_here: u64,
     /// Rounds to be done.
     pub rounds: u64,
     /// Since its process began.
@@ -95,6 +99,12 @@ impl Status {
         let neighbours = ties.neighbours().into_iter().map(|who| (who, Neighbour::default())).collect();
         let now = Mutex::new(Now { neighbours, ..Now::default() });
         Self { agent: ties.agent, rounds, began: Instant::now(), now }
+    }
+
+    /// The process begins, or goes on, at this round.
+    pub fn begin(&self, round: u64) {
+        let mut now = self.lock();
+        (now.first, now.round) = (round, round);
     }
 
     /// So many rounds are done; `stepping` was spent in the method by now.
@@ -193,6 +203,7 @@ impl Status {
         Report {
             agent: self.agent,
             round: now.round,
+            rounds_here: now.round - now.first,
             rounds: self.rounds,
             seconds: seconds(self.began),
             seconds_stepping: now.stepping.as_secs_f64(),

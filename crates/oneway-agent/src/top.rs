@@ -49,7 +49,7 @@ fn draw(reports: &[Option<Report>]) -> String {
             "{agent:>5} {:>12} {:>6} {:>9.1} {:>7.0}% {:>11} {:>10} {:>10}  {}",
             format!("{}/{}", report.round, report.rounds),
             first - report.round,
-            report.round as f64 / report.seconds.max(1e-9),
+            report.rounds_here as f64 / report.seconds.max(1e-9),
             100.0 * waited / report.seconds.max(1e-9),
             report.loss.map_or(String::new(), |loss| format!("{loss:.6}")),
             bytes(received),

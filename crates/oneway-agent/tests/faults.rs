@@ -33,30 +33,45 @@ fn neighbours_that_die_together_find_each_other_again() {
     let place = Place::new(&a9a(4, 3000, RING));
     let mut crew = Crew::plan(&place, 4, &["--checkpoint-every", "10"]);
     crew.start_all();
-    for pair in [[0, 1], [2, 1], [3, 0], [0, 1], [1, 2]] {
-        std::thread::sleep(Duration::from_millis(150));
+    for (number, pair) in (1..).zip([[0, 1], [2, 1], [3, 0], [0, 1], [1, 2]]) {
+        crew.wait_for_states(pair[0], number * 60_000, soon());
         pair.into_iter().for_each(|agent| crew.kill(agent));
         pair.into_iter().for_each(|agent| crew.start(agent));
     }
     crew.assert_simulated(&place, soon());
+    let from = |agent| crew.log(agent).contains("going on from the checkpoint of round ");
+    assert!((0..4).all(from), "they were killed in the middle");
 }
 
-#[test]
-fn a_link_that_is_cut_for_five_seconds_changes_nothing() {
-    let place = Place::new(&a9a(4, 4000, "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n"));
-    let mut crew = Crew::plan(&place, 4, &[]);
+/// The link between agents 1 and 2, which is slowed down first, so that there are rounds left to be cut off.
+fn cut_for_five_seconds(topology: &str) {
+    const AGENTS: usize = 8;
+    let place = Place::new(&a9a(AGENTS, 500, topology));
+    let mut crew = Crew::plan(&place, AGENTS, &[]);
     let direct = crew.address(1);
     let proxy = Proxy::to(direct.clone());
+    proxy.delay(Duration::from_millis(10));
     crew.edit(2, &format!("tcp/{direct}"), &format!("tcp/{}", proxy.address));
     crew.start_all();
     crew.wait_for_words(2, "agent 1 is there", soon());
-    std::thread::sleep(Duration::from_millis(200));
+    std::thread::sleep(Duration::from_millis(500));
     proxy.cut(true);
     std::thread::sleep(Duration::from_secs(5));
     proxy.cut(false);
+    proxy.delay(Duration::ZERO);
     crew.assert_simulated(&place, soon());
     let waited = |agent| crew.log(agent).contains("waiting for the");
-    assert!((0..4).any(waited), "the cut was felt");
+    assert!((0..AGENTS).any(waited), "the cut was felt");
+}
+
+#[test]
+fn a_link_of_the_exponential_graph_that_is_cut_for_five_seconds_changes_nothing() {
+    cut_for_five_seconds("[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n");
+}
+
+#[test]
+fn a_link_of_the_flower_that_is_cut_for_five_seconds_changes_nothing() {
+    cut_for_five_seconds("[[topology]]\nname = \"flower\"\nkind = \"flower\"\npetals = 3\n");
 }
 
 /// Every connection goes through a proxy that passes bytes on in pieces of any length, each some milliseconds late.

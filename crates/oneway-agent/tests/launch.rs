@@ -20,16 +20,30 @@ fn launch(place: &Place, options: &[&str]) -> std::path::PathBuf {
 const GRAPHS: &str = "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n\
 [[topology]]\nname = \"flower\"\nkind = \"flower\"\npetals = 3\n";
 
+/// v̄ = m̄ (Lemma 2) at every point of the curves, but for rounding.
+fn assert_conserved(out: &std::path::Path) {
+    let curves = std::fs::read_to_string(out.join("curves.csv")).unwrap();
+    let mut lines = curves.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(','));
+    let column = lines.next().unwrap().position(|name| name == "conservation_error").unwrap();
+    let errors: Vec<f64> = lines.map(|mut line| line.nth(column).unwrap().parse().unwrap()).collect();
+    assert!(errors.len() >= 2 * 26, "{} points", errors.len());
+    assert!(errors.iter().all(|error| *error < 1e-14), "{errors:?}");
+}
+
 #[test]
 fn smtpp_on_a9a_has_the_simulators_curves_and_hashes() {
     let place = Place::new(&a9a(8, 500, GRAPHS));
-    place.assert_simulated(&launch(&place, &[]));
+    let out = launch(&place, &[]);
+    place.assert_simulated(&out);
+    assert_conserved(&out);
 }
 
 #[test]
 fn twenty_kills_on_each_graph_change_nothing() {
     let place = Place::new(&a9a(8, 500, GRAPHS));
-    place.assert_simulated(&launch(&place, &["--kill", "20", "--checkpoint-every", "25"]));
+    let out = launch(&place, &["--kill", "20", "--checkpoint-every", "25"]);
+    place.assert_simulated(&out);
+    assert_conserved(&out);
 }
 
 /// Push-sum, several exchanges a round, compression, trees, links that change with the round, and everyone with everyone.

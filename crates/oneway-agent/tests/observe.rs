@@ -3,8 +3,9 @@
 
 mod crew;
 
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crew::{Crew, Place, a9a, agent, complaint, output};
 
@@ -15,17 +16,44 @@ fn soon() -> Duration {
     Duration::from_secs(300)
 }
 
-fn observer(crew: &Crew, options: &[&str]) -> Child {
-    let mut command = agent();
-    command.arg("observe").arg(&crew.folder).args(options);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+/// A process that looks on, and ends with the test.
+struct Observer(Child);
+
+impl Observer {
+    fn new(crew: &Crew, options: &[&str]) -> Self {
+        let mut command = agent();
+        command.arg("observe").arg(&crew.folder).args(options);
+        Self(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    /// All that it printed, when it has come to its own end.
+    fn said(&mut self) -> String {
+        let until = Instant::now() + soon();
+        let status = loop {
+            if let Some(status) = self.0.try_wait().unwrap() {
+                break status;
+            }
+            assert!(Instant::now() < until, "the observer goes on for ever");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let (mut said, mut complaint) = (String::new(), String::new());
+        self.0.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        self.0.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+        assert!(status.success(), "{complaint}");
+        said
+    }
+}
+
+impl Drop for Observer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Round, loss and consensus error, a line each.
-fn lines(observer: Child) -> Vec<(u64, f64, f64)> {
-    let said = observer.wait_with_output().unwrap();
-    assert!(said.status.success(), "{}", complaint(&said));
-    let text = String::from_utf8(said.stdout).unwrap();
+fn lines(mut observer: Observer) -> Vec<(u64, f64, f64)> {
+    let text = observer.said();
     let line = |line: &str| {
         let mut words = line.split_whitespace();
         let round = words.next().unwrap().parse().unwrap();
@@ -71,7 +99,7 @@ fn assert_of_curves(seen: &[(u64, f64, f64)], place: &Place) {
 fn an_observer_sees_the_curves_through_a_restart() {
     let place = Place::new(&a9a(3, ROUNDS, RING));
     let mut crew = Crew::plan(&place, 3, &["--observe", "--checkpoint-every", "50"]);
-    let observer = observer(&crew, &[]); // before anybody is there
+    let observer = Observer::new(&crew, &[]); // before anybody is there
     crew.start_all();
     crew.wait_for_words(0, "agent 1 is there", soon());
     std::thread::sleep(Duration::from_millis(300));
@@ -88,15 +116,32 @@ fn an_observer_sees_the_curves_through_a_restart() {
 fn an_observer_that_stalls_and_dies_changes_nothing() {
     let place = Place::new(&a9a(3, ROUNDS, RING));
     let mut crew = Crew::plan(&place, 3, &["--observe"]);
-    let mut observer = observer(&crew, &[]);
+    let observer = Observer::new(&crew, &[]);
     crew.start_all();
     crew.wait_for_words(0, "agent 1 is there", soon());
     std::thread::sleep(Duration::from_millis(300));
-    let stopped = Command::new("sh").arg("-c").arg(format!("kill -STOP {}", observer.id())).status().unwrap();
-    assert!(stopped.success());
+    let stop = format!("kill -STOP {}", observer.0.id());
+    assert!(Command::new("sh").arg("-c").arg(stop).status().unwrap().success());
     crew.assert_simulated(&place, soon());
-    observer.kill().unwrap();
-    observer.wait().unwrap();
+}
+
+/// One that comes when there is little left to see, or whom agents leave behind, comes to an end all the same.
+#[test]
+fn an_observer_that_is_left_alone_ends() {
+    let place = Place::new(&a9a(3, 1_000_000, RING));
+    let mut crew = Crew::plan(&place, 3, &["--observe"]);
+    crew.start_all();
+    crew.wait_for_words(0, "agent 1 is there", soon());
+    let mut observer = Observer::new(&crew, &[]);
+    let mut first = BufReader::new(observer.0.stdout.take().unwrap()).lines().skip(1);
+    assert!(first.next().unwrap().is_ok(), "it has seen a round");
+    (0..3).for_each(|agent| crew.kill(agent));
+    std::thread::spawn(move || first.count()); // so that it can go on printing
+    let until = Instant::now() + soon();
+    while observer.0.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it waits for those who are gone");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
@@ -116,17 +161,17 @@ fn an_observer_needs_a_certificate_where_agents_have_them() {
     {
         std::fs::copy(keys.join(from), foreign.join(to)).unwrap();
     }
-    let mut impostor = observer(&crew, &["--keys", foreign.to_str().unwrap()]);
-    let observer = observer(&crew, &["--keys", keys.to_str().unwrap()]);
+    let mut impostor = Observer::new(&crew, &["--keys", foreign.to_str().unwrap()]);
+    let observer = Observer::new(&crew, &["--keys", keys.to_str().unwrap()]);
     crew.start_all();
     crew.assert_simulated(&place, soon());
     let seen = lines(observer);
     assert!(seen.len() > 10, "{seen:?}");
     assert_of_curves(&seen, &place);
-    assert!(impostor.try_wait().unwrap().is_none(), "it still waits for a first estimate");
-    impostor.kill().unwrap();
-    let said = impostor.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&said.stdout).lines().count(), 1, "its heading");
+    let _ = impostor.0.kill();
+    let mut said = String::new();
+    impostor.0.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said.lines().count(), 1, "its heading: {said}");
 }
 
 #[test]

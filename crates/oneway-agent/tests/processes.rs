@@ -8,6 +8,8 @@ use std::time::Duration;
 use crew::{Crew, Place, a9a, complaint, output, quadratic};
 
 const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
+const SMTPP: &str =
+    "[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05, scaling = \"effective\" }\n";
 
 fn soon() -> Duration {
     Duration::from_secs(300)
@@ -34,15 +36,61 @@ fn whoever_is_asked_to_stop_stops_and_goes_on_later() {
     let place = Place::new(&a9a(3, 20_000, RING));
     let mut crew = Crew::plan(&place, 3, &["--checkpoint-every", "50"]);
     crew.start_all();
-    crew.wait_for_words(2, "agent 1 is there", soon());
-    std::thread::sleep(Duration::from_millis(300));
+    crew.wait_for_states(2, 50_000, soon());
     (0..3).for_each(|agent| crew.signal(agent, "TERM"));
     for agent in 0..3 {
-        let code = crew.wait(agent, Duration::from_secs(30)).code();
-        assert!(code == Some(75) || code == Some(0), "agent {agent}: {code:?}\n{}", crew.log(agent));
+        assert_eq!(crew.wait(agent, Duration::from_secs(30)).code(), Some(75), "{}", crew.log(agent));
     }
     crew.start_all();
     crew.assert_simulated(&place, soon());
+}
+
+/// Without checkpoints there is nothing to go on from, and that is what is said.
+#[test]
+fn who_stops_without_checkpoints_says_what_is_lost() {
+    let place = Place::new(&a9a(3, 1_000_000, RING));
+    let mut crew = Crew::plan(&place, 3, &["--checkpoint-every", "0"]);
+    crew.start_all();
+    crew.wait_for_states(0, 50_000, soon());
+    crew.signal(0, "TERM");
+    assert_eq!(crew.wait(0, Duration::from_secs(30)).code(), Some(1), "{}", crew.log(0));
+    assert!(crew.log(0).contains("stopped; there are no checkpoints"), "{}", crew.log(0));
+}
+
+/// Somebody else listens where an agent would: its own last process, perhaps, so that it is worth trying again. Metrics nobody needs.
+#[test]
+fn an_address_that_is_taken_can_be_tried_again() {
+    let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
+    let mut crew = Crew::plan(&place, 3, &[]);
+    let taken = std::net::TcpListener::bind(crew.address(0)).unwrap();
+    crew.edit(1, &crew.metrics(1), &crew.address(0));
+    crew.start_all();
+    assert_eq!(crew.wait(0, soon()).code(), Some(75), "{}", crew.log(0));
+    assert!(crew.log(0).contains("start this agent again to go on"), "{}", crew.log(0));
+    drop(taken);
+    crew.start(0);
+    crew.assert_simulated(&place, soon());
+}
+
+/// A plan is all there is to it: the dataset is not needed where agents run.
+#[test]
+fn agents_need_their_own_rows_only() {
+    let line = |row: usize| format!("{} 1:{} 2:{} 3:0.5\n", row % 3, row as f64 / 40.0, row % 7);
+    let rows: String = (0..40).map(line).collect();
+    for kind in ["softmax", "two-layer"] {
+        let place = Place::new(&format!(
+            "[problem]\nkind = \"{kind}\"\ndataset = \"rows.txt\"\npartition = \"by-label\"\n\
+[run]\nagents = 3\niterations = 50\nseed = 4\n{RING}{SMTPP}"
+        ));
+        let [data, elsewhere] = ["rows.txt", "elsewhere.txt"].map(|name| place.path(name));
+        std::fs::write(&data, &rows).unwrap();
+        let mut crew = Crew::plan(&place, 3, &[]);
+        std::fs::rename(&data, &elsewhere).unwrap();
+        crew.start_all();
+        (0..3).for_each(|agent| assert!(crew.wait(agent, soon()).success(), "{}", crew.log(agent)));
+        std::fs::rename(&elsewhere, &data).unwrap();
+        crew.assert_simulated(&place, soon());
+    }
 }
 
 /// A run that diverged stays as it ended, whoever is started again; those cut off in a round do their last rounds once more.

@@ -27,6 +27,14 @@ pub struct Endpoints {
     pub observed: bool,
 }
 
+impl Endpoints {
+    /// Whether somebody else listens where this agent would.
+    pub fn is_taken(&self) -> bool {
+        let address = self.listen.split_once('/').map_or("", |(_, address)| address);
+        std::net::TcpListener::bind(address).is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
+    }
+}
+
 fn is_false(given: &bool) -> bool {
     !given
 }
@@ -87,8 +95,8 @@ pub fn settings(endpoints: &Endpoints, keys: &Keys, ties: &Ties, longest_frame: 
     settings
 }
 
-/// Who may say what to this agent: each neighbour on its own links, and nobody anything else. An observer may listen to estimates, and
-/// say nothing.
+/// Who may say what to this agent: each neighbour on its own links, and nobody anything else. An observer may listen to estimates and
+/// see who is there, and say nothing.
 fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
     let me = ties.agent;
     let mut rules = vec![json!({
@@ -134,8 +142,13 @@ fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
             "id": OBSERVER, "permission": "allow", "flows": ["ingress"],
             "messages": ["declare_subscriber"], "key_exprs": [keys.estimate(me)],
         }));
+        rules.push(json!({
+            "id": "observer watches", "permission": "allow", "flows": ["ingress"],
+            "messages": ["liveliness_query", "declare_liveliness_subscriber"],
+            "key_exprs": [keys.alive(me), keys.any_done(me)],
+        }));
         subjects.push(json!({ "id": OBSERVER, "cert_common_names": [OBSERVER] }));
-        policies.push(json!({ "rules": [OBSERVER], "subjects": [OBSERVER] }));
+        policies.push(json!({ "rules": [OBSERVER, "observer watches"], "subjects": [OBSERVER] }));
     }
     subjects.push(json!({ "id": "anyone" }));
     policies.push(json!({ "rules": ["out"], "subjects": ["anyone"] }));

@@ -1,26 +1,25 @@
 //! The link itself: rows out by publishers, in by subscribers, and again by queries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use zenoh::bytes::ZBytes;
 use zenoh::liveliness::LivelinessToken;
 use zenoh::pubsub::Publisher;
 use zenoh::qos::CongestionControl;
 use zenoh::query::{ConsolidationMode, Query, Reply};
-use zenoh::sample::SampleKind;
 use zenoh::{Session, Wait};
 
 use super::config::{Endpoints, settings};
 use super::ends::Ends;
+use super::hear::{Hearing, watch};
 use super::keys::Keys;
 use super::serve::{Answers, NOTED, Question};
-use crate::frame::{Graph, Head, Moment};
+use crate::frame::{Graph, Moment};
 use crate::history::{Found, History};
 use crate::identity::Identity;
-use crate::inbox::{Delivery, Inbox};
+use crate::inbox::Inbox;
 use crate::link::{Link, LinkError, Patience};
 use crate::rows::Rows;
 use crate::status::Status;
@@ -63,7 +62,7 @@ pub struct ZenohOptions<'a> {
 #[derive(Debug)]
 pub struct ZenohLink {
     session: Session,
-    shared: Arc<Shared>,
+    hearing: Arc<Hearing>,
     history: Arc<History>,
     publishers: BTreeMap<(Graph, usize), Publisher<'static>>,
     token: Option<LivelinessToken>,
@@ -71,19 +70,7 @@ pub struct ZenohLink {
     guard: Guard,
 }
 
-/// What the callbacks see.
-#[derive(Debug)]
-struct Shared {
-    inbox: Inbox,
-    status: Arc<Status>,
-    identity: Identity,
-    run: u64,
-    keys: Keys,
-    rows: Rows,
-    ends: Arc<Ends>,
-}
-
-fn network(error: impl ToString) -> LinkError {
+pub(super) fn network(error: impl ToString) -> LinkError {
     LinkError::Network(error.to_string())
 }
 
@@ -97,7 +84,7 @@ impl ZenohLink {
         let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
         let session = zenoh::open(config).wait().map_err(network)?;
         let ends = Arc::new(Ends::default());
-        let shared = Arc::new(Shared {
+        let hearing = Arc::new(Hearing {
             inbox: Inbox::new(ties),
             status: Arc::clone(&status),
             run: identity.run_id(),
@@ -107,14 +94,18 @@ impl ZenohLink {
             ends: Arc::clone(&ends),
         });
         let answers = Answers { history: Arc::clone(&history), status, identity, phases: rows.phases, ends };
-        let ask = answers.start().map_err(network)?;
+        let answers = Arc::new(answers);
+        let mut ask = BTreeMap::new();
+        for who in Graph::BOTH.into_iter().flat_map(|graph| ties.hearers(graph)).collect::<BTreeSet<_>>() {
+            ask.insert(who, answers.start().map_err(network)?);
+        }
         let mut publishers = BTreeMap::new();
         for graph in Graph::BOTH {
             for from in ties.heard(graph) {
-                let shared = Arc::clone(&shared);
+                let hearing = Arc::clone(&hearing);
                 session
                     .declare_subscriber(keys.rows(graph, from, me))
-                    .callback(move |sample| shared.take_in(from, graph, sample.payload()))
+                    .callback(move |sample| hearing.take_in(from, graph, sample.payload()))
                     .background()
                     .wait()
                     .map_err(network)?;
@@ -127,23 +118,23 @@ impl ZenohLink {
                     .wait()
                     .map_err(network)?;
                 publishers.insert((graph, to), publisher);
-                answer(&session, keys.again(graph, me, to), &ask, move |query| {
+                answer(&session, keys.again(graph, me, to), &ask[&to], move |query| {
                     Question::Again(graph, to, query)
                 })?;
             }
         }
-        answer(&session, Keys::hello(me), &ask, Question::Hello)?;
+        answer(&session, Keys::hello(me), &answers.start().map_err(network)?, Question::Hello)?;
         let token = session.liveliness().declare_token(keys.alive(me)).wait().map_err(network)?;
         for who in ties.neighbours() {
-            watch(&session, &shared, who)?;
+            watch(&session, &hearing, who)?;
         }
-        Ok(Self { session, shared, history, publishers, token: Some(token), patience, guard })
+        Ok(Self { session, hearing, history, publishers, token: Some(token), patience, guard })
     }
 
     /// Says that this agent has come to its end, and goes on answering until all that hear it have come to theirs, at most so
     /// long; whether they have.
     pub fn linger(&self, ties: &Ties, round: u64, at_most: Duration) -> Result<bool, LinkError> {
-        let Shared { ends, keys, inbox, status, .. } = &*self.shared;
+        let Hearing { ends, keys, inbox, status, .. } = &*self.hearing;
         let key = keys.done(ties.agent, round);
         let _done = self.session.liveliness().declare_token(key).wait().map_err(network)?;
         let until = Instant::now() + at_most;
@@ -175,14 +166,14 @@ impl ZenohLink {
 
     /// Asks a neighbour that this agent hears to note that it is done.
     fn say_done(&self, from: usize, graph: Graph, me: usize, round: u64) {
-        let shared = Arc::clone(&self.shared);
+        let hearing = Arc::clone(&self.hearing);
         let asked = self
             .session
-            .get(format!("{}?done={round}", self.shared.keys.again(graph, from, me)))
+            .get(format!("{}?done={round}", self.hearing.keys.again(graph, from, me)))
             .timeout(LAST_WORDS)
             .callback(move |reply: Reply| {
                 if reply.result().is_err_and(|error| error.payload().to_bytes() == NOTED.as_bytes()) {
-                    shared.ends.told(from);
+                    hearing.ends.told(from);
                 }
             })
             .wait();
@@ -198,13 +189,13 @@ impl ZenohLink {
 
     /// Whether it was stopped.
     pub fn is_stopped(&self) -> bool {
-        self.shared.inbox.is_stopped()
+        self.hearing.inbox.is_stopped()
     }
 
     /// A handle by which others can stop whoever waits here.
     pub fn stopper(&self) -> impl Fn() + Send + Sync + 'static {
-        let shared = Arc::clone(&self.shared);
-        move || shared.inbox.stop()
+        let hearing = Arc::clone(&self.hearing);
+        move || hearing.inbox.stop()
     }
 
     /// Leaves the network.
@@ -218,9 +209,9 @@ impl ZenohLink {
     /// Asks a neighbour for the rows from this one on; the answers come into the inbox like all others.
     fn ask(&self, from: usize, graph: Graph, at: Moment, to: usize) {
         let Moment { round, phase } = at;
-        let selector = format!("{}?round={round};phase={phase}", self.shared.keys.again(graph, from, to));
-        let shared = Arc::clone(&self.shared);
-        self.shared.status.asked(from);
+        let selector = format!("{}?round={round};phase={phase}", self.hearing.keys.again(graph, from, to));
+        let hearing = Arc::clone(&self.hearing);
+        self.hearing.status.asked(from);
         let asked = self
             .session
             .get(&selector)
@@ -228,8 +219,8 @@ impl ZenohLink {
             .congestion_control(CongestionControl::Block) // of the answers too
             .timeout(Duration::from_secs(10))
             .callback(move |reply: Reply| match reply.result() {
-                Ok(sample) => shared.take_in(from, graph, sample.payload()),
-                Err(error) => shared.take_refusal(from, graph, at, &error.payload().to_bytes()),
+                Ok(sample) => hearing.take_in(from, graph, sample.payload()),
+                Err(error) => hearing.take_refusal(from, graph, at, &error.payload().to_bytes()),
             })
             .wait();
         if let Err(error) = asked {
@@ -239,8 +230,8 @@ impl ZenohLink {
 
     /// Asks a neighbour who it is; if it belongs to another run, says so in the log.
     fn greet(&self, from: usize) {
-        let Ok(identity) = serde_json::to_string(&self.shared.identity) else { return };
-        let shared = Arc::clone(&self.shared);
+        let Ok(identity) = serde_json::to_string(&self.hearing.identity) else { return };
+        let hearing = Arc::clone(&self.hearing);
         let asked = self
             .session
             .get(Keys::hello(from))
@@ -250,7 +241,7 @@ impl ZenohLink {
                 let Ok(sample) = reply.result() else { return };
                 match serde_json::from_slice::<Identity>(&sample.payload().to_bytes()) {
                     Ok(peer) => {
-                        if let Some(difference) = shared.identity.difference(&peer, from) {
+                        if let Some(difference) = hearing.identity.difference(&peer, from) {
                             tracing::error!(neighbour = from, "refused agent {from}: {difference}");
                         }
                     }
@@ -278,31 +269,6 @@ fn answer(
     declared.background().wait().map_err(network)
 }
 
-/// Follows whether a neighbour is there, and whether it has come to its end.
-fn watch(session: &Session, shared: &Arc<Shared>, who: usize) -> Result<(), LinkError> {
-    let seen = Arc::clone(shared);
-    let alive = session.liveliness().declare_subscriber(shared.keys.alive(who)).history(true);
-    let alive = alive.callback(move |sample| {
-        let there = sample.kind() == SampleKind::Put;
-        seen.status.is_there(who, there);
-        if there {
-            seen.inbox.nudge(who); // what is missing can be had now
-        }
-        tracing::info!(neighbour = who, "agent {who} is {}", if there { "there" } else { "away" });
-    });
-    alive.background().wait().map_err(network)?;
-    let seen = Arc::clone(shared);
-    let done = session.liveliness().declare_subscriber(shared.keys.any_done(who)).history(true);
-    let done = done.callback(move |sample| {
-        let round = sample.key_expr().as_str().rsplit('/').next().and_then(|round| round.parse().ok());
-        if let (SampleKind::Put, Some(round)) = (sample.kind(), round) {
-            seen.ends.note(who, round);
-            seen.inbox.nudge(who);
-        }
-    });
-    done.background().wait().map_err(network)
-}
-
 impl Link for ZenohLink {
     fn put(&mut self, to: usize, graph: Graph, at: Moment) -> Result<(), LinkError> {
         let Some(publisher) = self.publishers.get(&(graph, to)) else {
@@ -312,17 +278,17 @@ impl Link for ZenohLink {
         if self.history.frame(to, graph, at, &mut bytes) != Found::Here {
             return Err(LinkError::Network(format!("there is no {graph} row of {at} for agent {to}")));
         }
-        self.shared.status.sent(to, bytes.len());
+        self.hearing.status.sent(to, bytes.len());
         publisher.put(bytes).wait().map_err(network)
     }
 
     fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut Vec<f64>) -> Result<(), LinkError> {
-        let Shared { inbox, status, identity, .. } = &*self.shared;
+        let Hearing { inbox, status, identity, .. } = &*self.hearing;
         if !inbox.take(from, graph, at, Duration::ZERO, row)? {
             status.wait(from, graph, at);
             let mut said = Duration::from_secs(2);
             let waited = self.patience.wait(inbox, (from, graph, at), row, |waited| {
-                if let Some(end) = self.shared.ends.of(from).filter(|end| *end <= at.round) {
+                if let Some(end) = self.hearing.ends.of(from).filter(|end| *end <= at.round) {
                     inbox.close(LinkError::Ended { from, round: end });
                     return;
                 }
@@ -334,7 +300,12 @@ impl Link for ZenohLink {
                 }
             });
             status.waited();
-            waited?;
+            waited.map_err(|error| match error {
+                LinkError::Away { from, graph, at, waited, .. } => {
+                    LinkError::Away { from, graph, at, waited, there: status.away(from) == (None, true) }
+                }
+                other => other,
+            })?;
         }
         match self.guard {
             Guard::Beyond(most) if !row.iter().all(|x| x.abs() <= most) => {
@@ -361,42 +332,4 @@ fn say_waiting(status: &Status, from: usize, graph: Graph, at: Moment, waited: D
         "waiting for the {graph} row of {at} from agent {from} for {:.0} s; it is {whereabouts}",
         waited.as_secs_f64()
     );
-}
-
-impl Shared {
-    /// Takes in bytes that came from a neighbour: a row, or something that is refused.
-    fn take_in(&self, from: usize, graph: Graph, payload: &ZBytes) {
-        let pieces: Vec<&[u8]> = payload.slices().collect();
-        let spare = self.inbox.spare(from, graph);
-        let refused = match self.rows.read_pieces(pieces.iter().copied(), spare) {
-            Err(why) => why,
-            Ok((Head { run, graph: on, at, from: sender, to }, row)) => {
-                if run != self.run {
-                    "it belongs to another run".to_owned()
-                } else if (on, sender as usize, to as usize) != (graph, from, self.identity.agent) {
-                    format!("it says that it goes from agent {sender} to agent {to} on the {on} graph")
-                } else {
-                    if self.inbox.deliver(from, graph, at, row) == Delivery::Kept {
-                        self.status.received(from, payload.len());
-                    }
-                    return;
-                }
-            }
-        };
-        // a neighbour gone mad would fill the disk
-        if self.status.refused(from).is_power_of_two() {
-            tracing::error!(neighbour = from, "refused a {graph} row from agent {from}: {refused}");
-        }
-    }
-
-    /// Takes in an answer that is no row. One that was held up, of a row that has come since, says nothing.
-    fn take_refusal(&self, from: usize, graph: Graph, at: Moment, words: &[u8]) {
-        if !self.inbox.is_wanted(from, graph, at) {
-            return;
-        }
-        let words = String::from_utf8_lossy(words);
-        if let Some(oldest) = words.strip_prefix("gone ").and_then(|oldest| oldest.parse().ok()) {
-            self.inbox.close(LinkError::Gone { from, graph, at, oldest });
-        }
-    }
 }

@@ -2,6 +2,7 @@
 
 pub mod config;
 mod ends;
+mod hear;
 pub mod keys;
 mod link;
 pub mod observer;

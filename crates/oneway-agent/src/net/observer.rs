@@ -2,15 +2,18 @@
 //! cannot take in time is dropped.
 
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
 use zenoh::pubsub::Publisher;
 use zenoh::qos::{CongestionControl, Priority};
+use zenoh::sample::SampleKind;
 use zenoh::{Session, Wait};
 
 use super::ZenohLink;
 use super::config::Tls;
 use super::keys::Keys;
+use super::link::network;
 use crate::frame::{self, Content, Graph, Head, Moment};
 use crate::identity::Identity;
 use crate::link::LinkError;
@@ -20,10 +23,6 @@ pub const OBSERVER: &str = "observer";
 
 /// Estimates that wait to be looked at, for each agent, at most; one too many is dropped.
 const ROOM: usize = 64;
-
-fn network(error: impl ToString) -> LinkError {
-    LinkError::Network(error.to_string())
-}
 
 /// Where an agent says what its estimate is.
 #[derive(Debug)]
@@ -98,6 +97,15 @@ pub struct Observer {
     session: Session,
     /// What it hears.
     pub heard: Receiver<Estimate>,
+    present: Arc<Mutex<Vec<Presence>>>,
+}
+
+/// What an observer knows of an agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Presence {
+    seen: bool,
+    there: bool,
+    done: bool,
 }
 
 impl Observer {
@@ -112,6 +120,7 @@ impl Observer {
         let session = zenoh::open(config).wait().map_err(network)?;
         let (tell, heard) = sync_channel(ROOM * agents.len());
         let (keys, run) = (Keys::new(identity.key()), identity.run_id());
+        let present = Arc::new(Mutex::new(vec![Presence::default(); agents.len()]));
         for agent in 0..agents.len() {
             let tell = tell.clone();
             let listen = session.declare_subscriber(keys.estimate(agent)).callback(move |sample| {
@@ -120,8 +129,19 @@ impl Observer {
                 }
             });
             listen.background().wait().map_err(network)?;
+            let (alive, done) = (keys.alive(agent), keys.any_done(agent));
+            follow(&session, alive, agent, &present, |of, there| {
+                *of = Presence { seen: true, there, ..*of };
+            })?;
+            follow(&session, done, agent, &present, |of, there| of.done |= there)?;
         }
-        Ok(Self { session, heard })
+        Ok(Self { session, heard, present })
+    }
+
+    /// Whether there was somebody, and now everyone is done or away.
+    pub fn is_left_alone(&self) -> bool {
+        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        present.iter().any(|of| of.seen) && !present.iter().any(|of| of.there && !of.done)
     }
 
     /// Leaves the network.
@@ -130,6 +150,22 @@ impl Observer {
             tracing::debug!("leaving the network: {error}");
         }
     }
+}
+
+/// Follows the tokens of an agent under a key.
+fn follow(
+    session: &Session,
+    key: String,
+    agent: usize,
+    present: &Arc<Mutex<Vec<Presence>>>,
+    note: impl Fn(&mut Presence, bool) + Send + Sync + 'static,
+) -> Result<(), LinkError> {
+    let present = Arc::clone(present);
+    let tokens = session.liveliness().declare_subscriber(key).history(true).callback(move |sample| {
+        let mut present = present.lock().unwrap_or_else(PoisonError::into_inner);
+        note(&mut present[agent], sample.kind() == SampleKind::Put);
+    });
+    tokens.background().wait().map_err(network)
 }
 
 /// The settings of an observer's session: it dials, and nobody dials it.

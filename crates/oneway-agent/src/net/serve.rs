@@ -1,7 +1,8 @@
 //! What an agent answers: rows that were missed, and who it is.
 //!
-//! Answers go out from a thread of their own. Zenoh calls back on the threads that receive, and an answer may have to wait until the
-//! asker receives: two that answer each other on those threads would wait for ever.
+//! Answers go out from threads of their own. Zenoh calls back on the threads that receive, and an answer may have to wait until the
+//! asker receives: two that answer each other on those threads would wait for ever. Each neighbour has a thread, so that one that does not
+//! listen holds up nobody else's answers.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -16,8 +17,8 @@ use crate::identity::Identity;
 use crate::inbox::ROOM;
 use crate::status::Status;
 
-/// Questions that wait, at most. One too many is forgotten; who asked it will ask again.
-const QUESTIONS: usize = 256;
+/// Questions of a neighbour that wait, at most. One too many is forgotten; who asked it will ask again.
+const QUESTIONS: usize = 32;
 
 /// The answer to a neighbour that says that it is done.
 pub(super) const NOTED: &str = "noted";
@@ -42,14 +43,15 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Starts to answer; ends when nobody can ask any more.
-    pub(super) fn start(self) -> std::io::Result<SyncSender<Question>> {
+    /// Starts to answer those who will have what it returns; ends when they can ask no more.
+    pub(super) fn start(self: &Arc<Self>) -> std::io::Result<SyncSender<Question>> {
         let (ask, asked) = sync_channel(QUESTIONS);
-        std::thread::Builder::new().name("answers".to_owned()).spawn(move || self.answer_all(asked))?;
+        let answers = Arc::clone(self);
+        std::thread::Builder::new().name("answers".to_owned()).spawn(move || answers.answer_all(asked))?;
         Ok(ask)
     }
 
-    fn answer_all(self, asked: Receiver<Question>) {
+    fn answer_all(&self, asked: Receiver<Question>) {
         for question in asked {
             let answered = match question {
                 Question::Again(graph, to, query) => self.again(graph, to, &query),

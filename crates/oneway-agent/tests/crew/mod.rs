@@ -164,9 +164,17 @@ impl Crew {
 
     /// The address of an agent, as its neighbours have it.
     pub fn address(&self, agent: usize) -> String {
-        let text = std::fs::read_to_string(self.config(agent)).unwrap();
-        let line = text.lines().find(|line| line.starts_with("listen = ")).unwrap();
-        line.split('/').nth(1).unwrap().trim_end_matches('"').to_owned()
+        self.text_of(agent, "listen = ").split_once('/').unwrap().1.to_owned()
+    }
+
+    /// Where it has its pages of numbers.
+    pub fn metrics(&self, agent: usize) -> String {
+        self.text_of(agent, "metrics = ")
+    }
+
+    fn text_of(&self, agent: usize, key: &str) -> String {
+        let config = std::fs::read_to_string(self.config(agent)).unwrap();
+        config.lines().find_map(|line| line.strip_prefix(key)).unwrap().trim_matches('"').to_owned()
     }
 
     pub fn start(&mut self, who: usize) {
@@ -229,6 +237,16 @@ impl Crew {
             }
             assert!(Instant::now() < until, "agent {agent} still runs; {}", self.logs());
             std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until an agent has recorded so many bytes of states.
+    pub fn wait_for_states(&self, agent: usize, bytes: u64, at_most: Duration) {
+        let until = Instant::now() + at_most;
+        let path = self.folder.join(format!("agent-{agent}/states"));
+        while std::fs::metadata(&path).map_or(0, |file| file.len()) < bytes {
+            assert!(Instant::now() < until, "agent {agent} does not come forward; {}", self.logs());
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 

@@ -1,0 +1,92 @@
+//! What comes in: rows, refusals, and tokens of neighbours. All of it on Zenoh's threads, which must never wait.
+
+use std::sync::Arc;
+
+use zenoh::bytes::ZBytes;
+use zenoh::sample::SampleKind;
+use zenoh::{Session, Wait};
+
+use super::ends::Ends;
+use super::keys::Keys;
+use super::link::network;
+use crate::frame::{Graph, Head, Moment};
+use crate::identity::Identity;
+use crate::inbox::{Delivery, Inbox};
+use crate::link::LinkError;
+use crate::rows::Rows;
+use crate::status::Status;
+
+/// What the callbacks see, and the agent too.
+#[derive(Debug)]
+pub(super) struct Hearing {
+    pub(super) inbox: Inbox,
+    pub(super) status: Arc<Status>,
+    pub(super) identity: Identity,
+    pub(super) run: u64,
+    pub(super) keys: Keys,
+    pub(super) rows: Rows,
+    pub(super) ends: Arc<Ends>,
+}
+
+impl Hearing {
+    /// Takes in bytes that came from a neighbour: a row, or something that is refused.
+    pub(super) fn take_in(&self, from: usize, graph: Graph, payload: &ZBytes) {
+        let pieces: Vec<&[u8]> = payload.slices().collect();
+        let spare = self.inbox.spare(from, graph);
+        let refused = match self.rows.read_pieces(pieces.iter().copied(), spare) {
+            Err(why) => why,
+            Ok((Head { run, graph: on, at, from: sender, to }, row)) => {
+                if run != self.run {
+                    "it belongs to another run".to_owned()
+                } else if (on, sender as usize, to as usize) != (graph, from, self.identity.agent) {
+                    format!("it says that it goes from agent {sender} to agent {to} on the {on} graph")
+                } else {
+                    if self.inbox.deliver(from, graph, at, row) == Delivery::Kept {
+                        self.status.received(from, payload.len());
+                    }
+                    return;
+                }
+            }
+        };
+        // a neighbour gone mad would fill the disk
+        if self.status.refused(from).is_power_of_two() {
+            tracing::error!(neighbour = from, "refused a {graph} row from agent {from}: {refused}");
+        }
+    }
+
+    /// Takes in an answer that is no row. One that was held up, of a row that has come since, says nothing.
+    pub(super) fn take_refusal(&self, from: usize, graph: Graph, at: Moment, words: &[u8]) {
+        if !self.inbox.is_wanted(from, graph, at) {
+            return;
+        }
+        let words = String::from_utf8_lossy(words);
+        if let Some(oldest) = words.strip_prefix("gone ").and_then(|oldest| oldest.parse().ok()) {
+            self.inbox.close(LinkError::Gone { from, graph, at, oldest });
+        }
+    }
+}
+
+/// Follows whether a neighbour is there, and whether it has come to its end.
+pub(super) fn watch(session: &Session, hearing: &Arc<Hearing>, who: usize) -> Result<(), LinkError> {
+    let seen = Arc::clone(hearing);
+    let alive = session.liveliness().declare_subscriber(hearing.keys.alive(who)).history(true);
+    let alive = alive.callback(move |sample| {
+        let there = sample.kind() == SampleKind::Put;
+        seen.status.is_there(who, there);
+        if there {
+            seen.inbox.nudge(who); // what is missing can be had now
+        }
+        tracing::info!(neighbour = who, "agent {who} is {}", if there { "there" } else { "away" });
+    });
+    alive.background().wait().map_err(network)?;
+    let seen = Arc::clone(hearing);
+    let done = session.liveliness().declare_subscriber(hearing.keys.any_done(who)).history(true);
+    let done = done.callback(move |sample| {
+        let round = sample.key_expr().as_str().rsplit('/').next().and_then(|round| round.parse().ok());
+        if let (SampleKind::Put, Some(round)) = (sample.kind(), round) {
+            seen.ends.note(who, round);
+            seen.inbox.nudge(who);
+        }
+    });
+    done.background().wait().map_err(network)
+}
