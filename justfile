@@ -86,6 +86,7 @@ fuzz-frames *arguments:
 # A long run of agents of which one is killed at random, again and again; then the same in the simulator
 soak kills="200" rounds="20000":
     cargo build --release -p oneway-agent -p oneway-lab
+    rm -rf out/soak-agents
     target/release/oneway-agent launch experiments/agents/soak.toml --set run.iterations={{rounds}} --kill {{kills}} --checkpoint-every 50 --out out/soak-agents
     target/release/oneway run experiments/agents/soak.toml --set run.iterations={{rounds}} --out out/soak --no-report
     cmp out/soak-agents/curves.csv out/soak/curves.csv

@@ -103,13 +103,14 @@ impl Checkpoints {
                 Err(Fault::Damaged) => faults.push(format!("{name} is damaged")),
             }
         }
-        match newest.is_none() && !faults.is_empty() {
-            true => Err(CheckpointError::Damaged { folder: folder.to_owned(), why: faults.join(", ") }),
-            false => Ok((checkpoints, newest)),
+        if newest.is_none() && !faults.is_empty() {
+            return Err(CheckpointError::Damaged { folder: folder.to_owned(), why: faults.join(", ") });
         }
+        faults.iter().for_each(|fault| tracing::warn!("{fault}: the other one is used"));
+        Ok((checkpoints, newest))
     }
 
-    /// Writes a checkpoint in place of the older generation. If that fails, both generations are as they were.
+    /// Writes a checkpoint in place of the older generation. If that fails, the newer one is as it was.
     pub fn save(&mut self, k: u64, state: &[f64], sent: &[Sent]) -> io::Result<()> {
         let path = self.folder.join(NAMES[self.next]);
         let aside = self.folder.join("checkpoint.part");
@@ -118,9 +119,8 @@ impl Checkpoints {
             drop(fs::remove_file(&aside));
             return Err(error);
         }
-        File::open(&self.folder)?.sync_all()?;
         self.next = 1 - self.next;
-        Ok(())
+        File::open(&self.folder)?.sync_all()
     }
 
     fn write(&self, path: &Path, k: u64, state: &[f64], sent: &[Sent]) -> io::Result<()> {

@@ -12,6 +12,7 @@ use oneway::methods::{estimator, kind};
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::schedule::{Schedule, Shape};
+use oneway_lab::networked::sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::identity::Identity;
@@ -30,6 +31,8 @@ const FORMAT: u32 = 1;
 pub struct Config {
     /// The version of this file.
     pub format: u32,
+    /// [Of what was planned](Self::digest).
+    pub sha256: String,
     /// Where it keeps checkpoints and states; relative to the config.
     pub state: PathBuf,
     /// States are recorded every so many rounds, and looked at for divergence.
@@ -119,6 +122,9 @@ pub enum StepConfig {
 pub struct ProblemConfig {
     /// For how many agents: 1 if these are the agent's own rows only, or all.
     pub agents: usize,
+    /// SHA-256 of the file with the agent's own rows, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub shard: Option<String>,
     /// `[problem]`; paths are relative to the config.
     pub settings: toml::Table,
 }
@@ -236,11 +242,11 @@ impl Config {
                 Identity::PROTOCOL
             );
         }
-        if self.identity.code != oneway_lab::networked::CODE {
+        if self.identity.code != Identity::code() {
             bail!(
                 "the config was written by other code than this program's ({}, here {}): all agents must be of one build to have the same bits",
                 self.identity.code,
-                oneway_lab::networked::CODE
+                Identity::code()
             );
         }
         if agent >= agents || agents > oneway::graph::MAX_AGENTS {
@@ -259,6 +265,11 @@ impl Config {
         if let Some(guard) = self.guard.filter(|guard| guard.is_nan() || *guard <= 0.0) {
             bail!("`guard` = {guard} is not possible: it must be a positive number");
         }
+        if let Some(metrics) = &self.metrics
+            && metrics.rsplit_once(':').is_none_or(|(_, port)| port.parse::<u16>().is_err())
+        {
+            bail!("`metrics` = \"{metrics}\" is not possible: it is an address such as 10.0.0.1:9450");
+        }
         if self.links.is_empty() {
             bail!("there are no [[links]]: there must be those of one round at least");
         }
@@ -272,6 +283,12 @@ impl Config {
         }
         self.ties().pairs()?; // weights that sum to one
         Ok(())
+    }
+
+    /// SHA-256 of all that the answer depends on. Addresses, limits and places are the operator's to change.
+    pub fn digest(&self) -> Result<String> {
+        let Self { identity, method, step, problem, links, lag, record_every, .. } = self;
+        Ok(sha256(serde_json::to_vec(&(identity, method, step, problem, links, lag, record_every))?))
     }
 
     /// Its links.
@@ -292,7 +309,18 @@ impl Config {
 
     /// Its part of the problem; paths are relative to `folder`.
     pub fn problem(&self, folder: &Path) -> Result<Box<dyn Problem>> {
-        let ProblemConfig { agents, settings } = &self.problem;
+        let ProblemConfig { agents, shard, settings } = &self.problem;
+        if let (Some(shard), Some(file)) = (shard, settings.get("dataset").and_then(toml::Value::as_str)) {
+            let file = folder.join(file);
+            let rows = std::fs::read(&file).with_context(|| file.display().to_string())?;
+            if sha256(rows) != *shard {
+                bail!(
+                    "{}: these are not the rows that were planned for agent {}",
+                    file.display(),
+                    self.identity.agent
+                );
+            }
+        }
         let problem = oneway_lab::networked::problem(settings.clone(), *agents, folder)?;
         match *agents {
             1 => Ok(Box::new(Shard::new(problem, self.identity.agents))),

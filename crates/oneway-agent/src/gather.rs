@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use oneway::engine::Engine;
+use oneway::engine::{Engine, is_sound};
 use oneway::record::Recorder;
 use oneway::simulator::Simulator;
 use oneway_lab::networked::{Ended, Networked, NetworkedCell};
 
 use crate::journal;
 use crate::layout::{folder_in, identity, state_of};
-use crate::run::{Finished, is_sound};
+use crate::run::Finished;
 
 /// Gathers what the agents of a plan have recorded, once they have all come to their end; returns what was written.
 pub fn gather_all(file: &Path, overrides: &[String], plan: &Path, out: &Path) -> Result<Vec<PathBuf>> {

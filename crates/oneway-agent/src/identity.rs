@@ -75,6 +75,11 @@ impl Identity {
         .next()
     }
 
+    /// The code of this program, as far as bits depend on it.
+    pub fn code() -> String {
+        format!("{}-{}", oneway_lab::networked::CODE, env!("ONEWAY_AGENT_CODE"))
+    }
+
     /// The version of this program.
     pub const PROTOCOL: u8 = frame::VERSION;
 }

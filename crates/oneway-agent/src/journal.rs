@@ -89,6 +89,18 @@ impl Journal {
         self.flush()
     }
 
+    /// The last record that is on disk.
+    pub fn last(&mut self) -> io::Result<Option<(u64, Vec<f64>)>> {
+        let length = record(self.width);
+        if self.end < (HEAD + length) as u64 {
+            return Ok(None);
+        }
+        let mut bytes = vec![0; length];
+        self.file.seek(SeekFrom::Start(self.end - length as u64))?;
+        self.file.read_exact(&mut bytes)?;
+        Ok(read_record(&bytes))
+    }
+
     /// Whether so many records wait for room on the disk that no more should be made.
     pub fn is_full(&self) -> bool {
         self.waiting.len() > MOST_WAITING
@@ -163,7 +175,9 @@ mod tests {
 
         let mut journal = open(25); // as after a crash, from the checkpoint of round 25
         assert_eq!(rounds(), [0, 10, 20]);
+        assert_eq!(journal.last().unwrap().unwrap().0, 20);
         journal.append(30, &[3.0, 0.0]).unwrap();
+        assert_eq!(journal.last().unwrap(), Some((30, vec![3.0, 0.0])));
         drop(journal);
         let path = folder.path().join(FILE);
         let whole = std::fs::read(&path).unwrap();

@@ -82,7 +82,11 @@ fn run_cell(
     let mut addresses = free_addresses(2 * n)?;
     let hosts = Hosts { metrics: addresses.split_off(n), addresses, keys: None };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
-    let mut crew = Crew { folder, run: layout::identity(cell, 0).run_id(), children: vec![] };
+    let mut crew =
+        Crew { folder, run: layout::identity(cell, 0).run_id(), children: vec![], stuck: vec![(0, 0); n] };
+    if crew.all_finished() {
+        return Ok(true); // when the same was launched before
+    }
     for agent in 0..n {
         let child = crew.start(agent)?;
         crew.children.push(child);
@@ -94,8 +98,8 @@ fn run_cell(
         if interrupted.load(Ordering::Relaxed) {
             return Ok(false);
         }
-        crew.mend()?;
         let slowest = crew.slowest(cell);
+        crew.mend(slowest)?;
         if let Some(agent) = chaos.strike(slowest, n) {
             crew.children[agent].kill()?;
         }
@@ -116,7 +120,12 @@ struct Crew<'a> {
     folder: &'a Path,
     run: u64,
     children: Vec<Child>,
+    /// For each agent: how often it gave up in good faith at this round of the slowest.
+    stuck: Vec<(u64, u32)>,
 }
+
+/// So often an agent may give up in good faith while nobody comes forward.
+const PATIENCE: u32 = 3;
 
 impl Crew<'_> {
     fn start(&self, agent: usize) -> Result<Child> {
@@ -134,13 +143,18 @@ impl Crew<'_> {
             .with_context(|| format!("cannot start agent {agent}"))
     }
 
-    /// Starts again who was killed, or went away in good faith; whoever cannot go on ends the run.
-    fn mend(&mut self) -> Result<()> {
+    /// Starts again who was killed, or went away in good faith; whoever cannot go on ends the run, and whoever gives up again and again
+    /// without anybody coming forward.
+    fn mend(&mut self, slowest: u64) -> Result<()> {
         for agent in 0..self.children.len() {
             let Some(status) = self.children[agent].try_wait()? else { continue };
+            let (round, times) = &mut self.stuck[agent];
+            let is_resumable = status.code() == Some(i32::from(RESUMABLE));
+            *times = if is_resumable && *round == slowest { *times + 1 } else { u32::from(is_resumable) };
+            *round = slowest;
             match status.code() {
                 None | Some(0) => {}
-                Some(code) if code == i32::from(RESUMABLE) => {}
+                Some(_) if is_resumable && *times < PATIENCE => {}
                 Some(code) => {
                     let log = self.folder.join(format!("agent-{agent}.log"));
                     let text = std::fs::read_to_string(&log).unwrap_or_default();
@@ -156,7 +170,7 @@ impl Crew<'_> {
     fn all_finished(&self) -> bool {
         let folder = |agent| self.folder.join(layout::state_of(agent));
         let finished = |agent| Finished::read(&folder(agent), self.run).is_some();
-        (0..self.children.len()).all(finished)
+        (0..self.stuck.len()).all(finished)
     }
 
     /// The last round that all agents have recorded.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use oneway::method::Method;
 use oneway::schedule::Schedule;
-use oneway_lab::networked::{CODE, NetworkedCell, Share};
+use oneway_lab::networked::{NetworkedCell, Share, sha256};
 
 use crate::config::{Config, LinksConfig, MethodConfig, ProblemConfig, StepConfig};
 use crate::identity::Identity;
@@ -69,7 +69,7 @@ pub fn identity(cell: &NetworkedCell<'_>, agent: usize) -> Identity {
     let [problem, pull, push] = cell.hashes();
     Identity {
         protocol: Identity::PROTOCOL,
-        code: CODE.to_owned(),
+        code: Identity::code(),
         run: cell.key().to_owned(),
         agents: setup.topology.agents(),
         topology: format!("{pull}{push}"),
@@ -94,9 +94,10 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
     std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for (ties, mut share) in Ties::all(setup.topology).into_iter().zip(shares) {
         let agent = ties.agent;
-        write_rows(&mut share, agent, folder)?;
+        let shard = write_rows(&mut share, agent, folder)?;
         let every = checkpoint_every(exchange, setup.method.phases(), ties.lag);
-        let config = Config {
+        let mut config = Config {
+            sha256: String::new(),
             format: Config::FORMAT,
             state: state_of(agent).into(),
             record_every: cell.look_every(),
@@ -109,24 +110,25 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
             network: endpoints(&ties, hosts, behaviour.observed),
             method: MethodConfig::new(cell.recipe()),
             step: StepConfig::new(&setup.schedule),
-            problem: ProblemConfig { agents: share.agents, settings: share.settings },
+            problem: ProblemConfig { agents: share.agents, shard, settings: share.settings },
             lag: ties.lag,
             links: ties.period.iter().map(LinksConfig::from).collect(),
         };
+        config.sha256 = config.digest()?;
         let path = folder.join(file_of(agent));
         write_whole(&path, config.to_toml()?.as_bytes()).with_context(|| path.display().to_string())?;
     }
     Ok(())
 }
 
-/// Writes an agent's own rows, where it has any.
-fn write_rows(share: &mut Share, agent: usize, folder: &Path) -> Result<()> {
-    let Some(text) = share.text()? else { return Ok(()) };
+/// Writes an agent's own rows, where it has any; their hash.
+fn write_rows(share: &mut Share, agent: usize, folder: &Path) -> Result<Option<String>> {
+    let Some(text) = share.text()? else { return Ok(None) };
     let name = format!("shard-{agent}.libsvm");
     let path = folder.join(&name);
     write_whole(&path, &text).with_context(|| path.display().to_string())?;
     share.settings.insert("dataset".to_owned(), toml::Value::String(name));
-    Ok(())
+    Ok(Some(sha256(text)))
 }
 
 /// Where an agent listens and whom it dials: of two neighbours, the one with the higher number.

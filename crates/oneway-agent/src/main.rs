@@ -81,6 +81,9 @@ enum Command {
     Run {
         /// What `plan` wrote for this agent
         config: PathBuf,
+        /// Where checkpoints and records go, in place of the folder beside the config
+        #[arg(long)]
+        state: Option<PathBuf>,
     },
 }
 
@@ -164,11 +167,15 @@ fn main() -> ExitCode {
 
 fn command(command: Command) -> Result<ExitCode> {
     match command {
-        Command::Run { config } => Ok(match run(&config)? {
+        Command::Run { config, state } => Ok(match run(&config, state.as_deref())? {
             Ok(_) => ExitCode::SUCCESS,
             Err(halt) => {
                 eprintln!("oneway-agent: {halt}");
-                ExitCode::from(if matches!(halt, Halt::Resumable(_)) { RESUMABLE } else { 1 })
+                ExitCode::from(if matches!(halt, Halt::Resumable(_) | Halt::NotNow(_)) {
+                    RESUMABLE
+                } else {
+                    1
+                })
             }
         }),
         Command::Plan(args) => {

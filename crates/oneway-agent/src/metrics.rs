@@ -1,7 +1,7 @@
 //! Two small pages: `/metrics` for Prometheus, and `/status`, the same as JSON, for `top`.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,23 +15,22 @@ const CLERKS: usize = 4;
 
 /// Serves both pages at an address from threads of its own. Nobody needs them for progress: if the address is taken, it is tried again
 /// until it is free.
-pub fn serve(address: &str, status: Arc<Status>) -> std::io::Result<()> {
-    let addresses: Vec<SocketAddr> = address.to_socket_addrs()?.collect();
+pub fn serve(address: String, status: Arc<Status>) -> std::io::Result<()> {
     std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
-        if let Err(error) = serve_at(&listen(&addresses), &status) {
-            tracing::error!("metrics at {addresses:?}: {error}");
+        if let Err(error) = serve_at(&listen(&address), &status) {
+            tracing::error!("metrics at {address}: {error}");
         }
     })?;
     Ok(())
 }
 
 /// Listens as soon as that is possible.
-fn listen(addresses: &[SocketAddr]) -> TcpListener {
+fn listen(address: &str) -> TcpListener {
     let mut said = false;
     loop {
-        match TcpListener::bind(addresses) {
+        match TcpListener::bind(address) {
             Ok(listener) => return listener,
-            Err(error) if !said => tracing::warn!("metrics at {addresses:?}: {error}; trying again"),
+            Err(error) if !said => tracing::warn!("metrics at {address}: {error}; trying again"),
             Err(_) => {}
         }
         said = true;
@@ -105,7 +104,7 @@ mod tests {
         let status = Arc::new(Status::new(&Ties::of(&Topology::complete(2).unwrap(), 0), 10));
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap();
-        serve(&address.to_string(), Arc::clone(&status)).unwrap();
+        serve(address.to_string(), Arc::clone(&status)).unwrap();
         status.reach(4, Duration::ZERO);
         drop(taken);
         while TcpStream::connect(address).is_err() {

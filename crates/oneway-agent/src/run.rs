@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use oneway::engine::is_sound;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Task};
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::config::Config;
-use crate::history::History;
+use crate::history::{History, Sent};
 use crate::journal::Journal;
 use crate::layout;
 use crate::link::LinkError;
@@ -18,14 +19,6 @@ use crate::metrics;
 use crate::net::observer::Estimates;
 use crate::net::{ZenohLink, ZenohOptions};
 use crate::status::Status;
-
-/// A state with a number beyond this (or not finite) has diverged, to the simulator and so to agents.
-const DIVERGED_BEYOND: f64 = 1e150;
-
-/// Whether a state is within all bounds.
-pub(crate) fn is_sound(state: &[f64]) -> bool {
-    state.iter().all(|x| x.abs() <= DIVERGED_BEYOND)
-}
 
 /// How an agent came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -65,6 +58,9 @@ pub enum Halt {
     /// It can go on from where it was when it is started again.
     #[error("{0}; the state is kept: start this agent again to go on")]
     Resumable(LinkError),
+    /// It did not begin, and nothing is wrong with its input: an address is taken, say.
+    #[error("{0}; start this agent again")]
+    NotNow(String),
     /// It has no checkpoints, and its neighbours no longer have what it would need to begin anew.
     #[error("{0}; there are no checkpoints (`checkpoint_every` = 0): start the run again from its beginning")]
     Lost(LinkError),
@@ -84,8 +80,9 @@ impl Halt {
     }
 }
 
-/// Runs the agent of a config file. The outer error is bad input, the inner one a run that could not go on.
-pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
+/// Runs the agent of a config file, with its state in this folder or in the one that the config names. The outer error is bad input, the
+/// inner one a run that could not go on.
+pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> {
     let config = Config::read(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
     let place = || path.display().to_string();
@@ -99,12 +96,19 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
             config.identity.method
         );
     }
+    if config.digest()? != config.sha256 {
+        bail!(
+            "{}: the config was changed after it was planned: only addresses, limits and places may be",
+            place()
+        );
+    }
     let problem = config.problem(folder).with_context(place)?;
     method.check(&*problem).with_context(place)?;
     let task =
         Task { method: &*method, problem: &*problem, ties: &ties, schedule, seed: config.identity.seed };
 
-    let state = folder.join(&config.state);
+    config.network.check().with_context(place)?;
+    let state = state.map_or_else(|| folder.join(&config.state), Path::to_owned);
     let _lock = lock(&state)?;
     let fingerprint = config.identity.fingerprint();
     let (checkpoints, found) = Checkpoints::open(&state, fingerprint, ties.agent)?;
@@ -112,17 +116,30 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
     let history = Arc::new(task.history(config.identity.run_id(), rounds_kept));
     let mut agent = Agent::new(task, Arc::clone(&history)).with_context(place)?;
     if let Some(Checkpoint { k, state: row, sent }) = found {
+        let [_, pull, push] = task.widths();
+        let fits = |sent: &Sent| sent.pull.len() == pull && sent.push.len() == push;
+        if k > config.identity.rounds || !sent.iter().all(fits) || !sent.is_sorted_by(|a, b| a.at < b.at) {
+            bail!("{}: a checkpoint of round {k} that is none of this run", state.display());
+        }
         agent.resume(k, &row).map_err(anyhow::Error::msg).with_context(|| state.display().to_string())?;
         history.restore(sent);
         tracing::info!(round = k, "going on from the checkpoint of round {k}");
     }
     let (at, [width, ..]) = (agent.k(), task.widths());
-    let journal = Journal::open(&state, fingerprint, width, agent.k())
-        .with_context(|| state.join(crate::journal::FILE).display().to_string())?;
+    let journal = match Journal::open(&state, fingerprint, width, agent.k()) {
+        Ok(journal) => journal,
+        Err(error) => {
+            let place = state.join(crate::journal::FILE).display().to_string();
+            match error.kind() {
+                std::io::ErrorKind::StorageFull => return Ok(Err(Halt::NotNow(format!("{place}: {error}")))),
+                _ => return Err(error).context(place),
+            }
+        }
+    };
 
     let status = Arc::new(Status::new(&ties, config.identity.rounds));
     if let Some(address) = &config.metrics {
-        metrics::serve(address, Arc::clone(&status)).with_context(|| format!("metrics at {address}"))?;
+        metrics::serve(address.clone(), Arc::clone(&status)).context("metrics")?;
     }
     let options = ZenohOptions {
         endpoints: &config.network,
@@ -133,12 +150,14 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         status: Arc::clone(&status),
         patience: config.patience(),
         guard: config.guard(),
+        ends_file: Some(state.join("ends.json")),
     };
     let mut link = match ZenohLink::open(options) {
         Ok(link) => link,
-        // whoever has the address may be about to leave it: this agent's last process, say
-        Err(error) if config.network.is_taken() => return Ok(Err(Halt::Resumable(error))),
-        Err(error) => return Err(error).with_context(|| format!("listening at {}", config.network.listen)),
+        // the address may be another's, its own last process's, say, or not there yet
+        Err(error) => {
+            return Ok(Err(Halt::NotNow(format!("listening at {}: {error}", config.network.listen))));
+        }
     };
     ctrlc::set_handler(link.stopper()).context("cannot listen for signals")?;
 
@@ -160,10 +179,9 @@ pub fn run(path: &Path) -> Result<Result<Finished, Halt>> {
         saved: None,
         looked: Instant::now(),
     };
-    // who was cut off in the middle of a round goes through its last rounds again, which others may want
     let finished = Finished::read(&state, config.identity.run_id());
-    let done = match finished.filter(|finished| finished.diverged && finished.round == at) {
-        Some(finished) => Ok(finished), // there is no round to go on with; others may want to know
+    let done = match finished.filter(|finished| finished.round == at) {
+        Some(finished) => Ok(finished), // there is no round to go on with, but others may need what it sent
         None => {
             run.finish(&state).map_err(|error| Halt::new(error, run.agent.k(), config.checkpoint_every > 0))
         }
@@ -205,7 +223,7 @@ enum End {
     Completed,
     /// The state is beyond all bounds.
     Diverged,
-    /// In the middle of a round, because a neighbour has ended: the state is that of no round.
+    /// In the middle of a round, because a neighbour's state is: back to the last round that was recorded.
     Cut,
 }
 
@@ -268,9 +286,7 @@ impl Run<'_, '_> {
             self.status.reach(self.agent.k(), self.agent.stepping());
         };
         // what is finished must be found by whoever comes back
-        self.wait_for_room(
-            |run| if end == End::Cut { run.journal.sync().is_ok() } else { run.checkpoint() },
-        )?;
+        self.wait_for_room(|run| (end != End::Cut || run.go_back()) && run.checkpoint())?;
         let neighbours = self.status.report().neighbours;
         let finished = Finished {
             run: self.config.identity.run_id(),
@@ -289,6 +305,17 @@ impl Run<'_, '_> {
         }
         tracing::info!(seconds = began.elapsed().as_secs_f64(), "all rounds are done");
         Ok(finished)
+    }
+
+    /// Goes back to the last state that was recorded, of which all agents have one. What was sent since then stays in the history.
+    fn go_back(&mut self) -> bool {
+        let recorded = self.journal.sync().and_then(|()| self.journal.last());
+        let gone_back = recorded.map_err(|error| error.to_string()).and_then(|recorded| {
+            let (k, state) = recorded.ok_or("no state was recorded")?;
+            self.saved = None; // a checkpoint of that round has less history
+            self.agent.resume(k, &state)
+        });
+        gone_back.inspect_err(|error| tracing::error!("no way back to a round: {error}")).is_ok()
     }
 
     /// Tries again and again what a full disk may not have room for.

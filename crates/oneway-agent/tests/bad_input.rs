@@ -3,7 +3,7 @@
 
 mod crew;
 
-use crew::{Crew, Place, complaint, hosts_file, output, quadratic};
+use crew::{Crew, Place, a9a, complaint, hosts_file, output, quadratic};
 
 const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
 const SMTPP: &str = "[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05 }\n";
@@ -65,8 +65,11 @@ fn configs_are_read_strictly_and_leave_no_trace() {
         ("kind = \"smtpp\"", "kind = \"smtp\"", "did you mean `smtpp`?"),
         ("size = 0.05", "size = 0.06", "the config was changed"),
         ("[0, 0.5]", "[0, 0.4]", "of the mixing weights sums to"),
-        ("kind = \"quadratic\"", "kind = \"quadrati\"", "quadrati"),
+        ("kind = \"quadratic\"", "kind = \"quadrati\"", "the config was changed after it was planned"),
         ("patience = 600.0", "patience = -1.0", "`patience` = -1 is not possible"),
+        ("lag = ", "lag = 1", "the config was changed after it was planned"),
+        ("listen = \"tcp/", "listen = \"", "is not an endpoint such as tcp/"),
+        ("metrics = \"127.0.0.1:", "metrics = \"127.0.0.1/", "it is an address such as"),
     ] {
         assert!(whole.contains(from), "{from} in {whole}");
         std::fs::write(&config, whole.replacen(from, to, 1)).unwrap();
@@ -74,6 +77,16 @@ fn configs_are_read_strictly_and_leave_no_trace() {
         assert!(!crew.folder.join("agent-0").exists(), "{to}");
     }
     refused(&["run", "no-such-config.toml"], "no-such-config.toml");
+}
+
+/// Files are copied by hand: one that was mixed up must not give another answer.
+#[test]
+fn rows_of_another_agent_are_refused() {
+    let place = Place::new(&a9a(3, 10, RING));
+    let crew = Crew::plan(&place, 3, &[]);
+    std::fs::copy(crew.folder.join("shard-1.libsvm"), crew.folder.join("shard-0.libsvm")).unwrap();
+    refused(&["run", crew.config(0).to_str().unwrap()], "not the rows that were planned for agent 0");
+    assert!(!crew.folder.join("agent-0").exists());
 }
 
 #[test]

@@ -55,12 +55,13 @@ fn cut_for_five_seconds(topology: &str) {
     crew.start_all();
     crew.wait_for_words(2, "agent 1 is there", soon());
     std::thread::sleep(Duration::from_millis(500));
+    let before: Vec<usize> = (0..AGENTS).map(|agent| crew.log(agent).len()).collect();
     proxy.cut(true);
     std::thread::sleep(Duration::from_secs(5));
     proxy.cut(false);
     proxy.delay(Duration::ZERO);
     crew.assert_simulated(&place, soon());
-    let waited = |agent| crew.log(agent).contains("waiting for the");
+    let waited = |agent: usize| crew.log(agent)[before[agent]..].contains("waiting for the");
     assert!((0..AGENTS).any(waited), "the cut was felt");
 }
 
@@ -115,7 +116,7 @@ fn a_slow_agent_changes_nothing() {
 #[test]
 fn who_is_left_alone_says_by_whom_and_can_go_on_later() {
     let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
-    let mut crew = Crew::plan(&place, 3, &["--patience", "3"]);
+    let mut crew = Crew::plan(&place, 3, &["--patience", "3.5"]);
     crew.start(0);
     crew.start(1);
     let status = crew.wait(0, soon());
@@ -127,6 +128,7 @@ fn who_is_left_alone_says_by_whom_and_can_go_on_later() {
         assert!(crew.log(0).contains(words), "{}", crew.log(0));
     }
     crew.wait(1, soon());
+    (0..3).for_each(|agent| crew.edit(agent, "patience = 3.5", "patience = 300.0"));
     crew.start_all();
     crew.assert_simulated(&place, soon());
 }
@@ -135,8 +137,8 @@ fn who_is_left_alone_says_by_whom_and_can_go_on_later() {
 fn a_stranger_is_refused_and_told_why() {
     let [place, other] = [RING, "[[topology]]\nname = \"ring\"\nkind = \"complete\"\n"]
         .map(|graph| Place::new(&quadratic(3, 200, &format!("{graph}{SMTPP}"))));
-    let mut crew = Crew::plan(&place, 3, &["--patience", "8"]);
-    let mut stranger = Crew::plan(&other, 3, &["--patience", "8"]);
+    let mut crew = Crew::plan(&place, 3, &["--patience", "20"]);
+    let mut stranger = Crew::plan(&other, 3, &["--patience", "20"]);
     // agent 2 of the other run, where agent 2 of this one should be
     let ours = std::fs::read_to_string(crew.config(2)).unwrap();
     let network =

@@ -84,7 +84,7 @@ impl Net {
         for agent in 0..AGENTS {
             let mut command = Command::new("ip"); // which becomes the agent: signals go to it
             command.args(["netns", "exec", &self.space(agent), env!("CARGO_BIN_EXE_oneway-agent")]);
-            crew.start_by(agent, command);
+            crew.start_by(agent, command, &[]);
         }
     }
 }

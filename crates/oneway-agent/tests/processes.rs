@@ -20,13 +20,13 @@ fn soon() -> Duration {
 fn an_agent_that_runs_is_not_started_twice() {
     let place = Place::new(&a9a(3, 3000, RING));
     let mut crew = Crew::plan(&place, 3, &[]);
-    crew.start_all();
-    crew.wait_for_words(1, "agent 0 is there", soon());
+    crew.start(1); // and waits for the others
+    crew.wait_for_words(1, "waiting for the pull row of round 0", soon());
     let again = output(&["run", crew.config(1).to_str().unwrap()]);
-    if crew.children[1].as_mut().unwrap().try_wait().unwrap().is_none() {
-        assert_eq!(again.status.code(), Some(2), "{}", complaint(&again));
-        assert!(complaint(&again).contains("this agent runs already"), "{}", complaint(&again));
-    }
+    assert_eq!(again.status.code(), Some(2), "{}", complaint(&again));
+    assert!(complaint(&again).contains("this agent runs already"), "{}", complaint(&again));
+    crew.start(0);
+    crew.start(2);
     crew.assert_simulated(&place, soon());
 }
 
@@ -63,10 +63,11 @@ fn an_address_that_is_taken_can_be_tried_again() {
     let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
     let mut crew = Crew::plan(&place, 3, &[]);
     let taken = std::net::TcpListener::bind(crew.address(0)).unwrap();
-    crew.edit(1, &crew.metrics(1), &crew.address(0));
+    let _metrics = std::net::TcpListener::bind(crew.metrics(1)).unwrap();
     crew.start_all();
     assert_eq!(crew.wait(0, soon()).code(), Some(75), "{}", crew.log(0));
-    assert!(crew.log(0).contains("start this agent again to go on"), "{}", crew.log(0));
+    assert!(crew.log(0).contains("; start this agent again"), "{}", crew.log(0));
+    assert!(crew.log(1).contains("trying again"), "{}", crew.log(1));
     drop(taken);
     crew.start(0);
     crew.assert_simulated(&place, soon());
@@ -93,7 +94,36 @@ fn agents_need_their_own_rows_only() {
     }
 }
 
-/// A run that diverged stays as it ended, whoever is started again; those cut off in a round do their last rounds once more.
+/// As a service has it: the config in one place, the state in another.
+#[test]
+fn states_can_be_kept_elsewhere() {
+    let place = Place::new(&quadratic(3, 50, &format!("{RING}{SMTPP}")));
+    let mut crew = Crew::plan(&place, 3, &[]);
+    for agent in 0..3 {
+        let elsewhere = place.path(&format!("state-{agent}"));
+        crew.start_by(agent, crew::agent(), &["--state", elsewhere.to_str().unwrap()]);
+    }
+    (0..3).for_each(|agent| assert!(crew.wait(agent, soon()).success(), "{}", crew.log(agent)));
+    for agent in 0..3 {
+        let beside = crew.folder.join(format!("agent-{agent}"));
+        assert!(!beside.exists());
+        std::fs::rename(place.path(&format!("state-{agent}")), beside).unwrap();
+    }
+    crew.assert_simulated(&place, soon());
+}
+
+/// Killed when its hearers know that it is near its end, and its neighbours are done: it comes back to nobody, and knows that.
+#[test]
+fn who_comes_back_after_the_end_finds_it_noted() {
+    let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
+    let mut crew = Crew::plan(&place, 3, &[]);
+    crew.start_all();
+    crew.assert_simulated(&place, soon());
+    crew.start(1);
+    crew.assert_simulated(&place, Duration::from_secs(60));
+}
+
+/// A run that diverged stays as it ended, whoever is started again, alone or with others.
 #[test]
 fn a_run_that_diverged_can_be_looked_at_again() {
     let rest =
@@ -102,6 +132,10 @@ fn a_run_that_diverged_can_be_looked_at_again() {
     let mut crew = Crew::plan(&place, 4, &["--guard", "1e300", "--patience", "20"]);
     for _ in 0..2 {
         crew.start_all();
+        crew.assert_simulated(&place, soon());
+    }
+    for agent in 0..4 {
+        crew.start(agent);
         crew.assert_simulated(&place, soon());
     }
 }

@@ -79,6 +79,7 @@ fn run(case: &Case<'_>, ties: &Ties) -> Result<Vec<f64>, LinkError> {
         status: Arc::new(Status::new(ties, ROUNDS)),
         patience: Patience { limit: Duration::from_secs(20), ..Patience::default() },
         guard: case.guard,
+        ends_file: None,
     })?;
     let mut agent = Agent::new(task, history).unwrap();
     let done = (0..ROUNDS).try_for_each(|_| agent.round(&mut link));

@@ -20,6 +20,8 @@ use crate::results::cells::{CellResult, CellStatus, End};
 use crate::results::folder::OutputFolder;
 use crate::runner::{Ran, look_every};
 
+pub use crate::results::sha256;
+
 /// A fingerprint of the code that results depend on.
 pub const CODE: &str = env!("ONEWAY_CODE");
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -28,10 +29,19 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    /// Whether somebody else listens where this agent would.
-    pub fn is_taken(&self) -> bool {
-        let address = self.listen.split_once('/').map_or("", |(_, address)| address);
-        std::net::TcpListener::bind(address).is_err_and(|error| error.kind() == std::io::ErrorKind::AddrInUse)
+    /// What is wrong with it, whatever the network is like.
+    pub fn check(&self) -> anyhow::Result<()> {
+        for endpoint in self.connect.iter().chain([&self.listen]) {
+            if endpoint.parse::<zenoh::config::EndPoint>().is_err() {
+                anyhow::bail!("`{endpoint}` is not an endpoint such as tcp/10.0.0.1:7450");
+            }
+        }
+        for file in
+            self.tls.iter().flat_map(|Tls { authority, certificate, key }| [authority, certificate, key])
+        {
+            std::fs::File::open(file).with_context(|| file.display().to_string())?;
+        }
+        Ok(())
     }
 }
 
@@ -64,7 +74,7 @@ pub fn settings(endpoints: &Endpoints, keys: &Keys, ties: &Ties, longest_frame: 
         "listen": { "endpoints": [endpoints.listen], "timeout_ms": 10_000, "exit_on_failure": true,
             "retry": { "period_init_ms": 100, "period_max_ms": 1000, "period_increase_factor": 2 } },
         "connect": { "endpoints": endpoints.connect, "timeout_ms": -1, "exit_on_failure": false,
-            "retry": { "period_init_ms": 50, "period_max_ms": 1000, "period_increase_factor": 2 } },
+            "retry": { "period_init_ms": 50, "period_max_ms": 200, "period_increase_factor": 2 } },
         "open": { "return_conditions": { "connect_scouted": false, "declares": false } },
         "scouting": {
             "multicast": { "enabled": false },

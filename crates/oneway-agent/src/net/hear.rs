@@ -9,6 +9,7 @@ use zenoh::{Session, Wait};
 use super::ends::Ends;
 use super::keys::Keys;
 use super::link::network;
+use super::questions::Questions;
 use crate::frame::{Graph, Head, Moment};
 use crate::identity::Identity;
 use crate::inbox::{Delivery, Inbox};
@@ -26,6 +27,7 @@ pub(super) struct Hearing {
     pub(super) keys: Keys,
     pub(super) rows: Rows,
     pub(super) ends: Arc<Ends>,
+    pub(super) questions: Questions,
 }
 
 impl Hearing {
@@ -74,6 +76,7 @@ pub(super) fn watch(session: &Session, hearing: &Arc<Hearing>, who: usize) -> Re
         let there = sample.kind() == SampleKind::Put;
         seen.status.is_there(who, there);
         if there {
+            seen.questions.forget(who); // those that its last process had
             seen.inbox.nudge(who); // what is missing can be had now
         }
         tracing::info!(neighbour = who, "agent {who} is {}", if there { "there" } else { "away" });
@@ -84,7 +87,7 @@ pub(super) fn watch(session: &Session, hearing: &Arc<Hearing>, who: usize) -> Re
     let done = done.callback(move |sample| {
         let round = sample.key_expr().as_str().rsplit('/').next().and_then(|round| round.parse().ok());
         if let (SampleKind::Put, Some(round)) = (sample.kind(), round) {
-            seen.ends.note(who, round);
+            seen.ends.see(who, round);
             seen.inbox.nudge(who);
         }
     });

@@ -1,6 +1,7 @@
 //! The link itself: rows out by publishers, in by subscribers, and again by queries.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use super::config::{Endpoints, settings};
 use super::ends::Ends;
 use super::hear::{Hearing, watch};
 use super::keys::Keys;
+use super::questions::Questions;
 use super::serve::{Answers, NOTED, Question};
 use crate::frame::{Graph, Moment};
 use crate::history::{Found, History};
@@ -56,6 +58,8 @@ pub struct ZenohOptions<'a> {
     pub patience: Patience,
     /// What it refuses.
     pub guard: Guard,
+    /// Where it notes which neighbours have come to their end; only in memory if that is nowhere.
+    pub ends_file: Option<PathBuf>,
 }
 
 /// One agent's end of its links on a network.
@@ -77,13 +81,14 @@ pub(super) fn network(error: impl ToString) -> LinkError {
 impl ZenohLink {
     /// Listens, dials, and declares what the agent says, hears and answers. Neighbours need not be there yet.
     pub fn open(options: ZenohOptions<'_>) -> Result<Self, LinkError> {
-        let ZenohOptions { endpoints, identity, ties, rows, history, status, patience, guard } = options;
+        let ZenohOptions { endpoints, identity, ties, rows, history, status, patience, guard, ends_file } =
+            options;
         let me = ties.agent;
         let keys = Keys::new(identity.key());
         let settings = settings(endpoints, &keys, ties, rows.longest_frame());
         let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
         let session = zenoh::open(config).wait().map_err(network)?;
-        let ends = Arc::new(Ends::default());
+        let ends = Arc::new(Ends::open(ends_file, identity.run_id()));
         let hearing = Arc::new(Hearing {
             inbox: Inbox::new(ties),
             status: Arc::clone(&status),
@@ -92,6 +97,7 @@ impl ZenohLink {
             keys: keys.clone(),
             rows: rows.clone(),
             ends: Arc::clone(&ends),
+            questions: Questions::default(),
         });
         let answers = Answers { history: Arc::clone(&history), status, identity, phases: rows.phases, ends };
         let answers = Arc::new(answers);
@@ -138,21 +144,29 @@ impl ZenohLink {
         let key = keys.done(ties.agent, round);
         let _done = self.session.liveliness().declare_token(key).wait().map_err(network)?;
         let until = Instant::now() + at_most;
+        let heard = Graph::BOTH
+            .into_iter()
+            .flat_map(|graph| ties.heard(graph).into_iter().map(move |who| (who, graph)));
+        let heard: BTreeMap<usize, Graph> = heard.collect();
+        let hearers: BTreeSet<usize> =
+            Graph::BOTH.into_iter().flat_map(|graph| ties.hearers(graph)).collect();
+        let is_there = |who: usize| status.away(who) == (None, true);
         let mut last_words = None;
         loop {
-            let heard = Graph::BOTH
-                .into_iter()
-                .flat_map(|graph| ties.heard(graph).into_iter().map(move |who| (who, graph)));
-            let heard: BTreeMap<usize, Graph> = heard.collect();
-            let mut untold = ends.untold(heard.keys().copied());
-            untold.retain(|&who| status.away(who) == (None, true)); // who is away will find the token, or nobody
-            for &who in &untold {
+            let untold: Vec<usize> = heard.keys().copied().filter(|who| !ends.is_told(*who)).collect();
+            for &who in untold.iter().filter(|who| is_there(**who)) {
                 self.say_done(who, heard[&who], ties.agent, round);
             }
-            let served = ends.are_done(Graph::BOTH.into_iter().flat_map(|graph| ties.hearers(graph)));
-            if served {
-                let since = *last_words.get_or_insert_with(Instant::now);
-                if untold.is_empty() || since.elapsed() >= LAST_WORDS {
+            if hearers.iter().all(|who| ends.of(*who).is_some()) {
+                let since = last_words.get_or_insert_with(Instant::now).elapsed();
+                // who is there will answer, or ask; who was killed will come back, and must be told
+                let settled = |who: usize| match (is_there(who), ends.of(who)) {
+                    (true, _) => since >= LAST_WORDS,
+                    (false, Some(_)) => since >= 2 * LAST_WORDS,
+                    (false, None) => false,
+                };
+                let all_said = |who: &usize| ends.is_noted(*who) || !is_there(*who) || settled(*who);
+                if untold.into_iter().all(settled) && hearers.iter().all(all_said) {
                     return Ok(true);
                 }
             }
@@ -172,8 +186,10 @@ impl ZenohLink {
             .get(format!("{}?done={round}", self.hearing.keys.again(graph, from, me)))
             .timeout(LAST_WORDS)
             .callback(move |reply: Reply| {
-                if reply.result().is_err_and(|error| error.payload().to_bytes() == NOTED.as_bytes()) {
-                    hearing.ends.told(from);
+                if reply.result().is_err_and(|error| error.payload().to_bytes() == NOTED.as_bytes())
+                    && let Err(error) = hearing.ends.told(from)
+                {
+                    tracing::error!("that agent {from} knows of the end is not noted yet: {error}");
                 }
             })
             .wait();
@@ -211,6 +227,7 @@ impl ZenohLink {
         let Moment { round, phase } = at;
         let selector = format!("{}?round={round};phase={phase}", self.hearing.keys.again(graph, from, to));
         let hearing = Arc::clone(&self.hearing);
+        let Some(question) = hearing.questions.ask(from, graph) else { return };
         self.hearing.status.asked(from);
         let asked = self
             .session
@@ -218,9 +235,12 @@ impl ZenohLink {
             .consolidation(ConsolidationMode::None)
             .congestion_control(CongestionControl::Block) // of the answers too
             .timeout(Duration::from_secs(10))
-            .callback(move |reply: Reply| match reply.result() {
-                Ok(sample) => hearing.take_in(from, graph, sample.payload()),
-                Err(error) => hearing.take_refusal(from, graph, at, &error.payload().to_bytes()),
+            .callback(move |reply: Reply| {
+                let _open = &question; // until there will be no more answers
+                match reply.result() {
+                    Ok(sample) => hearing.take_in(from, graph, sample.payload()),
+                    Err(error) => hearing.take_refusal(from, graph, at, &error.payload().to_bytes()),
+                }
             })
             .wait();
         if let Err(error) = asked {
@@ -278,8 +298,12 @@ impl Link for ZenohLink {
         if self.history.frame(to, graph, at, &mut bytes) != Found::Here {
             return Err(LinkError::Network(format!("there is no {graph} row of {at} for agent {to}")));
         }
-        self.hearing.status.sent(to, bytes.len());
-        publisher.put(bytes).wait().map_err(network)
+        let status = &self.hearing.status;
+        status.sent(to, bytes.len());
+        status.wait(to, graph, at); // one that does not take what it is sent is waited for too
+        let put = publisher.put(bytes).wait();
+        status.waited();
+        put.map_err(network)
     }
 
     fn get(&mut self, from: usize, graph: Graph, at: Moment, row: &mut Vec<f64>) -> Result<(), LinkError> {

@@ -6,6 +6,7 @@ mod hear;
 pub mod keys;
 mod link;
 pub mod observer;
+mod questions;
 mod serve;
 
 pub use link::{Guard, ZenohLink, ZenohOptions};

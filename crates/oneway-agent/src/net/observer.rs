@@ -174,7 +174,7 @@ fn settings(agents: &[String], dim: usize, tls: Option<&Tls>) -> serde_json::Val
         "mode": "peer",
         "listen": { "endpoints": [] },
         "connect": { "endpoints": agents, "timeout_ms": -1, "exit_on_failure": false,
-            "retry": { "period_init_ms": 50, "period_max_ms": 1000, "period_increase_factor": 2 } },
+            "retry": { "period_init_ms": 50, "period_max_ms": 200, "period_increase_factor": 2 } },
         "open": { "return_conditions": { "connect_scouted": false, "declares": false } },
         "scouting": { "multicast": { "enabled": false }, "gossip": { "enabled": false } },
         "transport": {

@@ -67,8 +67,13 @@ impl Answers {
     fn again(&self, graph: Graph, to: usize, query: &Query) -> zenoh::Result<()> {
         let number = |name: &str| query.parameters().get(name).and_then(|value| value.parse::<u64>().ok());
         if let Some(round) = number("done") {
-            self.ends.note(to, round);
-            return query.reply_err(NOTED).wait();
+            return match self.ends.note(to, round) {
+                Ok(()) => query.reply_err(NOTED).wait(),
+                Err(error) => {
+                    tracing::error!("the end of agent {to} is not noted yet: {error}");
+                    Ok(()) // it will ask again
+                }
+            };
         }
         let (Some(round), Some(phase)) = (number("round"), number("phase")) else { return Ok(()) };
         let mut at = Moment { round, phase: u32::try_from(phase).unwrap_or(u32::MAX) };

@@ -178,15 +178,16 @@ impl Crew {
     }
 
     pub fn start(&mut self, who: usize) {
-        self.start_by(who, agent());
+        self.start_by(who, agent(), &[]);
     }
 
-    /// The same by a command that runs the program, somewhere else.
-    pub fn start_by(&mut self, who: usize, mut command: Command) {
+    /// The same by a command that runs the program, somewhere else, or with options.
+    pub fn start_by(&mut self, who: usize, mut command: Command, options: &[&str]) {
         let log = std::fs::File::options().create(true).append(true).open(self.log_path(who)).unwrap();
         let child = command
             .arg("run")
             .arg(self.config(who))
+            .args(options)
             .stdin(Stdio::null())
             .stdout(log.try_clone().unwrap())
             .stderr(log)
