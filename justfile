@@ -77,7 +77,7 @@ methods-page:
 
 # Agents on a ring against bare Zenoh and plain TCP, in one run; `agents=3 dim=1000000 rounds=50` for long rows
 bench-agents *arguments:
-    cargo bench -p oneway-agent --bench links -- {{arguments}}
+    cargo bench --profile release -p oneway-agent --bench links -- {{arguments}}
 
 # Any bytes to the decoder of frames, for as long as you like (needs nightly and cargo-fuzz); `-max_total_time=600` for ten minutes
 fuzz-frames *arguments:
