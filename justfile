@@ -41,7 +41,7 @@ bench-peers *arguments:
 bench-loss *arguments:
     python3 benches/loss/run.py {{arguments}}
 
-# The same bits for any number of threads, again, and in a native build
+# The same bits for any number of threads, and again; every method its stored ones in a native build
 same-bits:
     scripts/same-bits
 

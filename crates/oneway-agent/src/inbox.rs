@@ -36,8 +36,8 @@ struct Pile {
     /// Everything before this is done with.
     next: Moment,
     rows: BTreeMap<Moment, Vec<f64>>,
-    /// Rows were dropped that were too early.
-    dropped: bool,
+    /// There is more where the last rows came from: some were dropped that were too early, or an answer had all that there is room for.
+    more: bool,
     /// The neighbour may have something new: whoever waits for it should ask.
     nudged: bool,
     /// Buffers that are done with.
@@ -80,7 +80,7 @@ impl Inbox {
             return Delivery::Known;
         }
         if pile.rows.len() >= ROOM {
-            pile.dropped = true;
+            pile.more = true;
             match pile.rows.last_entry() {
                 Some(last) if *last.key() > at => {
                     let last = last.remove();
@@ -145,8 +145,8 @@ impl Inbox {
         let mut mail = self.lock();
         mail.piles.get_mut(&(graph, from)).is_some_and(|pile| {
             pile.forget_before(at);
-            let later = pile.dropped || !pile.rows.is_empty();
-            !pile.rows.contains_key(&at) && std::mem::take(&mut pile.dropped) | later
+            let later = pile.more || !pile.rows.is_empty();
+            !pile.rows.contains_key(&at) && std::mem::take(&mut pile.more) | later
         })
     }
 
@@ -164,6 +164,14 @@ impl Inbox {
             pile.nudged |= *neighbour == from;
         }
         drop(mail);
+        self.news.notify_all();
+    }
+
+    /// A neighbour has sent all that there is room for, and may have more: the next row is worth asking for as soon as it is missed.
+    pub fn expect_more(&self, from: usize, graph: Graph) {
+        if let Some(pile) = self.lock().piles.get_mut(&(graph, from)) {
+            (pile.more, pile.nudged) = (true, true);
+        }
         self.news.notify_all();
     }
 
@@ -263,6 +271,15 @@ mod tests {
         deliver(&inbox, 0);
         let error = inbox.take(0, Graph::Pull, at(0), NOW, &mut vec![0.0; 2]).unwrap_err();
         assert_eq!(error.to_string(), "refused the pull row of round 0 from agent 0: it has not 2 numbers");
+    }
+
+    #[test]
+    fn who_is_far_behind_asks_at_once() {
+        let inbox = inbox();
+        let is_overtaken = || inbox.is_overtaken(0, Graph::Pull, at(8));
+        assert!(!is_overtaken(), "nothing has come");
+        inbox.expect_more(0, Graph::Pull);
+        assert_eq!((is_overtaken(), is_overtaken()), (true, false), "once");
     }
 
     #[test]

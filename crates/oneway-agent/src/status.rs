@@ -142,6 +142,11 @@ impl Status {
         }
     }
 
+    /// What was to go out has gone; that is work, and no waiting.
+    pub fn sent_off(&self) {
+        self.lock().waiting = None;
+    }
+
     /// A row came, of so many bytes.
     pub fn received(&self, from: usize, bytes: usize) {
         let mut now = self.lock();

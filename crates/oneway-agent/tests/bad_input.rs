@@ -3,9 +3,8 @@
 
 mod crew;
 
-use crew::{Crew, Place, a9a, complaint, hosts_file, output, quadratic};
+use crew::{Crew, Place, RING, a9a, complaint, hosts_file, output, quadratic};
 
-const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
 const SMTPP: &str = "[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05 }\n";
 
 fn refused(arguments: &[&str], words: &str) {

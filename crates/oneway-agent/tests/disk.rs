@@ -8,11 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crew::{Crew, Place, a9a};
-
-fn soon() -> Duration {
-    Duration::from_secs(300)
-}
+use crew::{Crew, Place, a9a, soon};
 
 /// A small disk of its own, in memory; gone afterwards.
 struct Disk(PathBuf);

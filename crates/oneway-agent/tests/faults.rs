@@ -6,15 +6,7 @@ mod crew;
 use std::time::{Duration, Instant};
 
 use crew::proxy::Proxy;
-use crew::{Crew, Place, a9a, quadratic};
-
-const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
-const SMTPP: &str =
-    "[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05, scaling = \"effective\" }\n";
-
-fn soon() -> Duration {
-    Duration::from_secs(300)
-}
+use crew::{Crew, Place, RING, SMTPP, a9a, quadratic, soon};
 
 #[test]
 fn an_agent_that_starts_late_is_waited_for_by_name() {

@@ -8,14 +8,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crew::{Crew, Place, a9a};
+use crew::{Crew, Place, RING, a9a, soon};
 
 const AGENTS: usize = 3;
-const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
-
-fn soon() -> Duration {
-    Duration::from_secs(300) // a loaded machine does a hundred rounds a second
-}
 
 /// Runs `ip` with these words; what it complained of.
 fn ip(words: &str) -> Result<(), String> {

@@ -7,14 +7,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crew::{Crew, Place, a9a, agent, complaint, output};
+use crew::{Crew, Place, RING, a9a, agent, complaint, output, soon};
 
-const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
 const ROUNDS: u64 = 3000;
-
-fn soon() -> Duration {
-    Duration::from_secs(300)
-}
 
 /// A process that looks on, and ends with the test.
 struct Observer(Child);

@@ -5,15 +5,7 @@ mod crew;
 
 use std::time::Duration;
 
-use crew::{Crew, Place, a9a, complaint, output, quadratic};
-
-const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
-const SMTPP: &str =
-    "[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05, scaling = \"effective\" }\n";
-
-fn soon() -> Duration {
-    Duration::from_secs(300)
-}
+use crew::{Crew, Place, RING, SMTPP, a9a, complaint, output, quadratic, soon};
 
 /// The second finds the first at work, and touches nothing.
 #[test]

@@ -5,10 +5,7 @@ mod crew;
 
 use std::time::Duration;
 
-use crew::{Crew, Place, agent, complaint, quadratic};
-
-const REST: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n\
-[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05, scaling = \"effective\" }\n";
+use crew::{Crew, Place, RING, SMTPP, agent, complaint, quadratic};
 
 /// Makes keys for three agents on loopback.
 fn keys(place: &Place, name: &str) -> std::path::PathBuf {
@@ -27,7 +24,7 @@ fn plan(place: &Place, patience: &str) -> Crew {
 
 #[test]
 fn agents_with_certificates_have_the_simulators_bits() {
-    let place = Place::new(&quadratic(3, 200, REST));
+    let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
     let mut crew = plan(&place, "60");
     crew.start_all();
     crew.assert_simulated(&place, Duration::from_secs(300));
@@ -36,7 +33,7 @@ fn agents_with_certificates_have_the_simulators_bits() {
 /// Agent 2 with the certificate of agent 1, with one of another authority, and with none: agent 0 hears nothing.
 #[test]
 fn nobody_speaks_in_anothers_name() {
-    let place = Place::new(&quadratic(3, 200, REST));
+    let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
     let foreign = keys(&place, "foreign");
     let mut crew = plan(&place, "6.5");
     let whole = std::fs::read_to_string(crew.config(2)).unwrap();

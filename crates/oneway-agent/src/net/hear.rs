@@ -1,18 +1,20 @@
 //! What comes in: rows, refusals, and tokens of neighbours. All of it on Zenoh's threads, which must never wait.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zenoh::bytes::ZBytes;
+use zenoh::query::Reply;
 use zenoh::sample::SampleKind;
 use zenoh::{Session, Wait};
 
 use super::ends::Ends;
 use super::keys::Keys;
 use super::link::network;
-use super::questions::Questions;
+use super::questions::{Question, Questions};
 use crate::frame::{Graph, Head, Moment};
 use crate::identity::Identity;
-use crate::inbox::{Delivery, Inbox};
+use crate::inbox::{Delivery, Inbox, ROOM};
 use crate::link::LinkError;
 use crate::rows::Rows;
 use crate::status::Status;
@@ -64,6 +66,43 @@ impl Hearing {
         let words = String::from_utf8_lossy(words);
         if let Some(oldest) = words.strip_prefix("gone ").and_then(|oldest| oldest.parse().ok()) {
             self.inbox.close(LinkError::Gone { from, graph, at, oldest });
+        }
+    }
+}
+
+/// The answers to a question for rows, as they come; over when this is dropped.
+#[derive(Debug)]
+pub(super) struct Answers {
+    hearing: Arc<Hearing>,
+    question: Option<Question>,
+    asked: (usize, Graph, Moment),
+    rows: AtomicUsize,
+}
+
+impl Answers {
+    pub(super) fn new(hearing: Arc<Hearing>, question: Question, asked: (usize, Graph, Moment)) -> Self {
+        Self { hearing, question: Some(question), asked, rows: AtomicUsize::new(0) }
+    }
+
+    pub(super) fn take(&self, reply: &Reply) {
+        let (from, graph, at) = self.asked;
+        match reply.result() {
+            Ok(sample) => {
+                self.hearing.take_in(from, graph, sample.payload());
+                self.rows.fetch_add(1, Ordering::Relaxed);
+            }
+            Err(error) => self.hearing.take_refusal(from, graph, at, &error.payload().to_bytes()),
+        }
+    }
+}
+
+impl Drop for Answers {
+    /// Who is many rounds behind asks for the next ones at once.
+    fn drop(&mut self) {
+        drop(self.question.take()); // first, so that another can be asked
+        let (from, graph, _) = self.asked;
+        if self.rows.load(Ordering::Relaxed) >= ROOM {
+            self.hearing.inbox.expect_more(from, graph);
         }
     }
 }

@@ -14,10 +14,10 @@ use zenoh::{Session, Wait};
 
 use super::config::{Endpoints, settings};
 use super::ends::Ends;
-use super::hear::{Hearing, watch};
+use super::hear::{Answers, Hearing, watch};
 use super::keys::Keys;
 use super::questions::Questions;
-use super::serve::{Answers, NOTED, Question};
+use super::serve::{self, NOTED, Question};
 use crate::frame::{Graph, Moment};
 use crate::history::{Found, History};
 use crate::identity::Identity;
@@ -99,7 +99,8 @@ impl ZenohLink {
             ends: Arc::clone(&ends),
             questions: Questions::default(),
         });
-        let answers = Answers { history: Arc::clone(&history), status, identity, phases: rows.phases, ends };
+        let answers =
+            serve::Answers { history: Arc::clone(&history), status, identity, phases: rows.phases, ends };
         let answers = Arc::new(answers);
         let mut ask = BTreeMap::new();
         for who in Graph::BOTH.into_iter().flat_map(|graph| ties.hearers(graph)).collect::<BTreeSet<_>>() {
@@ -226,8 +227,8 @@ impl ZenohLink {
     fn ask(&self, from: usize, graph: Graph, at: Moment, to: usize) {
         let Moment { round, phase } = at;
         let selector = format!("{}?round={round};phase={phase}", self.hearing.keys.again(graph, from, to));
-        let hearing = Arc::clone(&self.hearing);
-        let Some(question) = hearing.questions.ask(from, graph) else { return };
+        let Some(question) = self.hearing.questions.ask(from, graph) else { return };
+        let answers = Answers::new(Arc::clone(&self.hearing), question, (from, graph, at));
         self.hearing.status.asked(from);
         let asked = self
             .session
@@ -235,13 +236,7 @@ impl ZenohLink {
             .consolidation(ConsolidationMode::None)
             .congestion_control(CongestionControl::Block) // of the answers too
             .timeout(Duration::from_secs(10))
-            .callback(move |reply: Reply| {
-                let _open = &question; // until there will be no more answers
-                match reply.result() {
-                    Ok(sample) => hearing.take_in(from, graph, sample.payload()),
-                    Err(error) => hearing.take_refusal(from, graph, at, &error.payload().to_bytes()),
-                }
-            })
+            .callback(move |reply: Reply| answers.take(&reply))
             .wait();
         if let Err(error) = asked {
             tracing::debug!("asking agent {from}: {error}");
@@ -302,7 +297,7 @@ impl Link for ZenohLink {
         status.sent(to, bytes.len());
         status.wait(to, graph, at); // one that does not take what it is sent is waited for too
         let put = publisher.put(bytes).wait();
-        status.waited();
+        status.sent_off();
         put.map_err(network)
     }
 

@@ -13,6 +13,15 @@ use oneway::record::Recorder;
 use oneway::simulator::Simulator;
 use oneway_lab::networked::{Ended, Networked, NetworkedCell};
 
+pub const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
+pub const SMTPP: &str =
+    "[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = { size = 0.05, scaling = \"effective\" }\n";
+
+/// How long anything may take at the very most: a loaded machine does a hundred rounds a second.
+pub fn soon() -> Duration {
+    Duration::from_secs(300)
+}
+
 /// The program.
 pub fn agent() -> Command {
     Command::new(env!("CARGO_BIN_EXE_oneway-agent"))
