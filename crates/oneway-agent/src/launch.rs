@@ -82,8 +82,12 @@ fn run_cell(
     let mut addresses = free_addresses(2 * n)?;
     let hosts = Hosts { metrics: addresses.split_off(n), addresses, keys: None };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
-    let mut crew =
-        Crew { folder, run: layout::identity(cell, 0).run_id(), children: vec![], stuck: vec![(0, 0); n] };
+    let mut crew = Crew {
+        folder,
+        run: layout::identity(cell, 0).run_id(),
+        children: vec![],
+        standing: vec![Standing::default(); n],
+    };
     if crew.all_finished() {
         return Ok(true); // when the same was launched before
     }
@@ -120,8 +124,16 @@ struct Crew<'a> {
     folder: &'a Path,
     run: u64,
     children: Vec<Child>,
-    /// For each agent: how often it gave up in good faith at this round of the slowest.
-    stuck: Vec<(u64, u32)>,
+    standing: Vec<Standing>,
+}
+
+/// How an agent gets on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Standing {
+    /// When it was last started again.
+    started: Option<Instant>,
+    /// How often it gave up in good faith at this round of the slowest.
+    gave_up: (u64, u32),
 }
 
 /// So often an agent may give up in good faith while nobody comes forward.
@@ -148,7 +160,12 @@ impl Crew<'_> {
     fn mend(&mut self, slowest: u64) -> Result<()> {
         for agent in 0..self.children.len() {
             let Some(status) = self.children[agent].try_wait()? else { continue };
-            let (round, times) = &mut self.stuck[agent];
+            let Standing { started, gave_up: (round, times) } = &mut self.standing[agent];
+            let is_recent = started.is_some_and(|started| started.elapsed() < Duration::from_secs(1));
+            if status.success() && is_recent {
+                continue; // it has nothing to do but to serve others, and has seen that they need nothing
+            }
+            *started = Some(Instant::now());
             let is_resumable = status.code() == Some(i32::from(RESUMABLE));
             *times = if is_resumable && *round == slowest { *times + 1 } else { u32::from(is_resumable) };
             *round = slowest;
@@ -170,7 +187,7 @@ impl Crew<'_> {
     fn all_finished(&self) -> bool {
         let folder = |agent| self.folder.join(layout::state_of(agent));
         let finished = |agent| Finished::read(&folder(agent), self.run).is_some();
-        (0..self.stuck.len()).all(finished)
+        (0..self.standing.len()).all(finished)
     }
 
     /// The last round that all agents have recorded.

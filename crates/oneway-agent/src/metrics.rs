@@ -42,9 +42,10 @@ fn serve_at(listener: &TcpListener, status: &Status) -> std::io::Result<()> {
     std::thread::scope(|scope| {
         for _ in 0..CLERKS {
             std::thread::Builder::new().name("metrics".to_owned()).spawn_scoped(scope, || {
-                for stream in listener.incoming().flatten() {
-                    if let Err(error) = answer(stream, status) {
+                for stream in listener.incoming() {
+                    if let Err(error) = stream.and_then(|stream| answer(stream, status)) {
                         tracing::debug!("metrics: {error}");
+                        std::thread::sleep(Duration::from_millis(100)); // there may be too many open files
                     }
                 }
             })?;

@@ -180,7 +180,9 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
         looked: Instant::now(),
     };
     let finished = Finished::read(&state, config.identity.run_id());
-    let done = match finished.filter(|finished| finished.round == at) {
+    status.begin(at);
+    // who was cut off may have a checkpoint of a later round than the one that it went back to
+    let done = match finished.filter(|finished| finished.round <= at) {
         Some(finished) => Ok(finished), // there is no round to go on with, but others may need what it sent
         None => {
             run.finish(&state).map_err(|error| Halt::new(error, run.agent.k(), config.checkpoint_every > 0))
@@ -247,14 +249,13 @@ impl Run<'_, '_> {
     fn finish(&mut self, folder: &Path) -> Result<Finished, LinkError> {
         let (rounds, every) = (self.config.identity.rounds, self.config.record_every);
         let (began, first) = (Instant::now(), self.agent.k());
-        self.status.begin(first);
         let (mut seconds, mut seconds_first) = (Duration::ZERO, None);
         let end = loop {
             let k = self.agent.k();
             if k.is_multiple_of(every) || k == rounds {
                 if let Err(error) = self.journal.append(k, self.agent.state()) {
                     tracing::error!(round = k, "the state is not recorded yet: {error}");
-                    self.wait_for_room(|run| !run.journal.is_full() || run.journal.sync().is_ok())?;
+                    self.wait_for_room(|run| Ok(!run.journal.is_full() || run.journal.sync().is_ok()))?;
                 }
                 (self.say)(k, self.agent.state());
                 if !is_sound(self.agent.state()) {
@@ -286,7 +287,7 @@ impl Run<'_, '_> {
             self.status.reach(self.agent.k(), self.agent.stepping());
         };
         // what is finished must be found by whoever comes back
-        self.wait_for_room(|run| (end != End::Cut || run.go_back()) && run.checkpoint())?;
+        self.wait_for_room(|run| Ok((end != End::Cut || run.go_back()?) && run.checkpoint()))?;
         let neighbours = self.status.report().neighbours;
         let finished = Finished {
             run: self.config.identity.run_id(),
@@ -295,7 +296,7 @@ impl Run<'_, '_> {
             seconds: seconds.as_secs_f64(),
             seconds_first: seconds_first.unwrap_or_default().as_secs_f64(),
             waited: neighbours.iter().map(|of| of.waited).sum(),
-            rounds: self.agent.k() - first,
+            rounds: self.agent.k().saturating_sub(first),
             asked: neighbours.iter().map(|of| of.asked).sum(),
         };
         if let Ok(json) = serde_json::to_string(&finished)
@@ -308,19 +309,26 @@ impl Run<'_, '_> {
     }
 
     /// Goes back to the last state that was recorded, of which all agents have one. What was sent since then stays in the history.
-    fn go_back(&mut self) -> bool {
-        let recorded = self.journal.sync().and_then(|()| self.journal.last());
-        let gone_back = recorded.map_err(|error| error.to_string()).and_then(|recorded| {
-            let (k, state) = recorded.ok_or("no state was recorded")?;
-            self.saved = None; // a checkpoint of that round has less history
-            self.agent.resume(k, &state)
-        });
-        gone_back.inspect_err(|error| tracing::error!("no way back to a round: {error}")).is_ok()
+    fn go_back(&mut self) -> Result<bool, LinkError> {
+        match self.journal.sync().and_then(|()| self.journal.last()) {
+            Ok(Some((k, state))) => {
+                self.saved = None; // a checkpoint of that round has less history
+                self.agent.resume(k, &state).map(|()| true).map_err(LinkError::Network)
+            }
+            Ok(None) => Err(LinkError::Network("the states that were recorded are lost".to_owned())),
+            Err(error) => {
+                tracing::error!("no way back to a round: {error}");
+                Ok(false)
+            }
+        }
     }
 
     /// Tries again and again what a full disk may not have room for.
-    fn wait_for_room(&mut self, mut is_done: impl FnMut(&mut Self) -> bool) -> Result<(), LinkError> {
-        while !is_done(self) {
+    fn wait_for_room(
+        &mut self,
+        mut is_done: impl FnMut(&mut Self) -> Result<bool, LinkError>,
+    ) -> Result<(), LinkError> {
+        while !is_done(self)? {
             if self.link.is_stopped() {
                 return Err(LinkError::Stopped);
             }

@@ -120,13 +120,14 @@ fn who_comes_back_after_the_end_finds_it_noted() {
 fn a_run_that_diverged_can_be_looked_at_again() {
     let rest =
         format!("{RING}[[method]]\nname = \"too long\"\nkind = \"smtpp\"\nstep = {{ size = 400.0 }}\n");
-    let place = Place::new(&quadratic(4, 5000, &rest));
-    let mut crew = Crew::plan(&place, 4, &["--guard", "1e300", "--patience", "20"]);
+    let place = Place::new(&quadratic(5, 5000, &rest));
+    let options = ["--guard", "1e300", "--patience", "20", "--checkpoint-every", "1"];
+    let mut crew = Crew::plan(&place, 5, &options);
     for _ in 0..2 {
         crew.start_all();
         crew.assert_simulated(&place, soon());
     }
-    for agent in 0..4 {
+    for agent in 0..5 {
         crew.start(agent);
         crew.assert_simulated(&place, soon());
     }

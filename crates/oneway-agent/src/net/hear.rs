@@ -33,8 +33,8 @@ pub(super) struct Hearing {
 }
 
 impl Hearing {
-    /// Takes in bytes that came from a neighbour: a row, or something that is refused.
-    pub(super) fn take_in(&self, from: usize, graph: Graph, payload: &ZBytes) {
+    /// Takes in bytes that came from a neighbour: a row, or something that is refused; whether it was a row.
+    pub(super) fn take_in(&self, from: usize, graph: Graph, payload: &ZBytes) -> bool {
         let pieces: Vec<&[u8]> = payload.slices().collect();
         let spare = self.inbox.spare(from, graph);
         let refused = match self.rows.read_pieces(pieces.iter().copied(), spare) {
@@ -48,7 +48,7 @@ impl Hearing {
                     if self.inbox.deliver(from, graph, at, row) == Delivery::Kept {
                         self.status.received(from, payload.len());
                     }
-                    return;
+                    return true;
                 }
             }
         };
@@ -56,6 +56,7 @@ impl Hearing {
         if self.status.refused(from).is_power_of_two() {
             tracing::error!(neighbour = from, "refused a {graph} row from agent {from}: {refused}");
         }
+        false
     }
 
     /// Takes in an answer that is no row. One that was held up, of a row that has come since, says nothing.
@@ -88,8 +89,8 @@ impl Answers {
         let (from, graph, at) = self.asked;
         match reply.result() {
             Ok(sample) => {
-                self.hearing.take_in(from, graph, sample.payload());
-                self.rows.fetch_add(1, Ordering::Relaxed);
+                let is_row = self.hearing.take_in(from, graph, sample.payload());
+                self.rows.fetch_add(usize::from(is_row), Ordering::Relaxed);
             }
             Err(error) => self.hearing.take_refusal(from, graph, at, &error.payload().to_bytes()),
         }

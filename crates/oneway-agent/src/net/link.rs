@@ -39,6 +39,9 @@ pub enum Guard {
 /// How long an agent that nobody needs any more waits for those that it heard to note that it is done.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// How long it stays after that: what it has answered last must be on its way.
+const PARTING: Duration = Duration::from_millis(200);
+
 /// What a link is made of.
 #[derive(Debug)]
 pub struct ZenohOptions<'a> {
@@ -112,7 +115,9 @@ impl ZenohLink {
                 let hearing = Arc::clone(&hearing);
                 session
                     .declare_subscriber(keys.rows(graph, from, me))
-                    .callback(move |sample| hearing.take_in(from, graph, sample.payload()))
+                    .callback(move |sample| {
+                        hearing.take_in(from, graph, sample.payload());
+                    })
                     .background()
                     .wait()
                     .map_err(network)?;
@@ -160,14 +165,16 @@ impl ZenohLink {
             }
             if hearers.iter().all(|who| ends.of(*who).is_some()) {
                 let since = last_words.get_or_insert_with(Instant::now).elapsed();
-                // who is there will answer, or ask; who was killed will come back, and must be told
-                let settled = |who: usize| match (is_there(who), ends.of(who)) {
-                    (true, _) => since >= LAST_WORDS,
-                    (false, Some(_)) => since >= 2 * LAST_WORDS,
-                    (false, None) => false,
+                // who is there will answer, or ask; who was killed will come back, and must be told, unless it was never seen:
+                // then it was this agent that came back
+                let settled = |who: usize| match (is_there(who), ends.of(who), status.away(who)) {
+                    (true, ..) => since >= LAST_WORDS,
+                    (false, Some(_), _) | (false, None, (_, false)) => since >= 2 * LAST_WORDS,
+                    (false, None, (_, true)) => false,
                 };
-                let all_said = |who: &usize| ends.is_noted(*who) || !is_there(*who) || settled(*who);
-                if untold.into_iter().all(settled) && hearers.iter().all(all_said) {
+                let has_said = |who: &usize| ends.is_noted(*who) || settled(*who);
+                if untold.into_iter().all(settled) && hearers.iter().all(has_said) {
+                    std::thread::sleep(PARTING);
                     return Ok(true);
                 }
             }
