@@ -41,7 +41,7 @@ bench-peers *arguments:
 bench-loss *arguments:
     python3 benches/loss/run.py {{arguments}}
 
-# The same bits for any number of threads, again, and in a native build
+# The same bits for any number of threads, and again; every method its stored ones in a native build
 same-bits:
     scripts/same-bits
 
@@ -74,3 +74,19 @@ bench-certificate:
 # docs/methods.md and its pictures, from the registry
 methods-page:
     cargo run --release -p oneway-lab -- methods --page docs
+
+# Agents on a ring against bare Zenoh and plain TCP, in one run; `agents=3 dim=1000000 rounds=50` for long rows
+bench-agents *arguments:
+    cargo bench --profile release -p oneway-agent --bench links -- {{arguments}}
+
+# Any bytes to the decoder of frames, for as long as you like (needs nightly and cargo-fuzz); `-max_total_time=600` for ten minutes
+fuzz-frames *arguments:
+    cd crates/oneway-agent && cargo +nightly fuzz run frame -- {{arguments}}
+
+# A long run of agents of which one is killed at random, again and again; then the same in the simulator
+soak kills="200" rounds="20000":
+    cargo build --release -p oneway-agent -p oneway-lab
+    rm -rf out/soak-agents
+    target/release/oneway-agent launch experiments/agents/soak.toml --set run.iterations={{rounds}} --kill {{kills}} --checkpoint-every 50 --out out/soak-agents
+    target/release/oneway run experiments/agents/soak.toml --set run.iterations={{rounds}} --out out/soak --no-report
+    cmp out/soak-agents/curves.csv out/soak/curves.csv

@@ -1,38 +1,12 @@
 //! A fingerprint of the code that results depend on, for the keys of finished cells: results that other code left behind
 //! are then not taken for this program's own.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::{Path, PathBuf};
+include!("fingerprint.rs");
 
 /// Our code, and the versions of all other code.
 const SOURCES: [&str; 6] =
     ["../oneway/src", "../oneway/data", "src/experiment", "src/results", "src/runner.rs", "../../Cargo.lock"];
 
 fn main() -> std::io::Result<()> {
-    let mut files = vec![];
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={source}");
-        collect(Path::new(source), &mut files)?;
-    }
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    for file in files {
-        file.hash(&mut hasher);
-        std::fs::read(&file)?.hash(&mut hasher);
-    }
-    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    std::process::Command::new(compiler).arg("-V").output()?.stdout.hash(&mut hasher);
-    println!("cargo::rustc-env=ONEWAY_CODE={:016x}", hasher.finish());
-    Ok(())
-}
-
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if path.is_dir() {
-        for entry in std::fs::read_dir(path)? {
-            collect(&entry?.path(), files)?;
-        }
-    } else if path.exists() {
-        files.push(path.to_owned());
-    }
-    Ok(())
+    fingerprint("ONEWAY_CODE", &SOURCES)
 }

@@ -156,7 +156,7 @@ impl Runner {
 }
 
 /// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait for long.
-fn look_every(record_every: u64) -> u64 {
+pub(crate) fn look_every(record_every: u64) -> u64 {
     const SOON: u64 = 100;
     (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)
 }

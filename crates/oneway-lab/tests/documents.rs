@@ -18,7 +18,9 @@ fn experiments(folder: &Path) -> Vec<PathBuf> {
         true => experiments(&path),
         false => vec![path],
     });
-    found.filter(|path| path.extension().is_some_and(|extension| extension == "toml")).collect()
+    // hosts of agents are no experiments
+    let is_one = |name: &str| name.ends_with(".toml") && !name.ends_with("-hosts.toml");
+    found.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_one)).collect()
 }
 
 /// Runs two rounds of an experiment.

@@ -56,6 +56,19 @@ fn losses(lab: &Lab, experiment: &str) -> Vec<(f64, f64, Option<f64>)> {
     ["SMTPP", "Push-Pull"].iter().map(of_method).collect()
 }
 
+/// Classes that are named are those of the data; one that no row has gets a score of its own, and a smaller loss elsewhere.
+#[test]
+fn classes_can_be_named() {
+    let lab = Lab::new();
+    let named = |classes: &str| changed(DIGITS, "batch = 4", &format!("batch = 4\nclasses = {classes}"));
+    let found = losses(&lab, DIGITS);
+    assert_eq!(losses(&lab, &named("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]")), found);
+    let more = losses(&lab, &named("[9, 8, 7, 6, 5, 4, 3, 2, 1, 0, -1]"));
+    for ((first, ..), (first_of_more, ..)) in found.iter().zip(&more) {
+        assert!((first - 10f64.ln()).abs() < 1e-9 && (first_of_more - 11f64.ln()).abs() < 1e-9);
+    }
+}
+
 #[test]
 fn every_kind_lowers_its_loss() {
     let lab = Lab::new();
@@ -153,6 +166,10 @@ fn wrong_settings_are_named() {
             ("\"softmax\"", "\"softmax\"\nloss = \"cauchy\"", &["problem: unknown key `loss`"]),
             ("\"softmax\"", "\"least-squares\"\ntest = \"digits\"", &["problem: unknown key `test`"]),
             ("\"softmax\"", "\"two-layer\"\nhiden = 3", &["unknown key `hiden`: did you mean `hidden`?"]),
+            ("batch = 4", "classes = [1]", &["`labels` = 1 different ones", "2 to 256 classes"]),
+            ("batch = 4", "classes = [0, 1]", &["no such label, only 0, 1"]),
+            ("batch = 4", "classes = 10", &["`classes` = 10", "a list of labels"]),
+            ("batch = 4", "classes = [0, inf]", &["`classes` = [0, inf]", "a list of labels"]),
             ("\"softmax\"", "\"two-layer\"\nhidden = 0", &["`hidden` = 0", "1 to 1024 units"]),
             ("\"softmax\"", "\"two-layer\"\nhidden = 1025", &["`hidden` = 1025", "1 to 1024 units"]),
             ("\"softmax\"", "\"two-layer\"\nhidden = 1.5", &["`hidden` = 1.5", "a whole number"]),

@@ -173,7 +173,17 @@ pub trait Engine<'a> {
 }
 
 fn has_diverged(view: &View<'_>) -> bool {
+    !is_sound(view.states)
+}
+
+/// Whether states are within all bounds: none of their numbers is beyond 10¹⁵⁰, or NaN. Engines end a run whose states are not.
+///
+/// ```
+/// use oneway::engine::is_sound;
+/// assert!(is_sound(&[0.0, -1e150]) && !is_sound(&[0.0, 1e151]) && !is_sound(&[f64::NAN]));
+/// ```
+pub fn is_sound(states: &[f64]) -> bool {
     // whole blocks rather than number by number, so that vectors look; NaN is not ≤ anything
     let sound = |block: &[f64]| block.iter().fold(true, |sound, x| sound & (x.abs() <= DIVERGED_BEYOND));
-    !view.states.chunks(1024).all(sound)
+    states.chunks(1024).all(sound)
 }

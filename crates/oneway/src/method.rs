@@ -7,6 +7,7 @@
 use std::fmt::Debug;
 
 use crate::Result;
+use crate::codec::Wire;
 use crate::passes::Passes;
 use crate::problem::Problem;
 use crate::row::Width;
@@ -60,6 +61,11 @@ pub trait Method: Send + Sync + Debug {
     fn bytes(&self, problem: &dyn Problem, _phase: u32) -> [usize; 2] {
         let Layout { pull, push, .. } = self.layout(problem);
         [pull, push].map(|width| width.len(problem.dim()) * size_of::<f64>())
+    }
+
+    /// How the rows of its messages are written as so many bytes; none where they are the bits of their numbers.
+    fn wire(&self, _problem: &dyn Problem) -> Option<Wire> {
+        None
     }
 
     /// Fills the state row at the start, from x₀ = `local.start(…)`.

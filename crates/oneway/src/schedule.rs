@@ -74,6 +74,11 @@ impl Schedule {
         (self.shape == Shape::Constant && self.warmup <= 1).then_some(self.size)
     }
 
+    /// What it was made of: size, shape and warm-up, to be written down and made again.
+    pub fn parts(&self) -> (f64, Shape, u64) {
+        (self.size, self.shape, self.warmup)
+    }
+
     /// The same schedule with every step divided by `divisor` > 0 (by c_π, for effective steps).
     pub fn divided_by(self, divisor: f64) -> Result<Self> {
         Self::new(self.size / divisor, self.shape, self.warmup)

@@ -133,6 +133,12 @@ impl<'a> Simulator<'a> {
         let rows = self.states.rows_mut().chunks_exact_mut(stride(width).max(1));
         rows.enumerate().for_each(|(agent, row)| fill(agent, &mut row[..width]));
     }
+
+    /// Goes on from state k, which was reached elsewhere: `fill(agent, row)` writes its rows.
+    pub fn resume(&mut self, k: u64, fill: impl FnMut(usize, &mut [f64])) {
+        self.k = k;
+        self.fill_states(fill);
+    }
 }
 
 impl<'a> Engine<'a> for Simulator<'a> {

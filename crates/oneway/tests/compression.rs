@@ -6,10 +6,10 @@ mod common;
 
 use combined::{bare, far_from_minimiser, network, with_codec};
 use common::{advance, distance, estimates, logistic, quadratic, raw_step as step, simulate, topology};
-use oneway::codec::{CODECS, Codec, Identity, Sign, codec};
+use oneway::codec::{CODECS, Carried, Codec, Identity, Sign, codec};
 use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Layout, Method, Network, Reliance, Round};
+use oneway::method::{Layout, Local, Method, Network, Reliance, Round};
 use oneway::methods::combine::{CODED, Compressed, Compression, Damping, Recipe};
 use oneway::methods::{Kind, Smtpp, kind};
 use oneway::metrics::measure;
@@ -354,4 +354,46 @@ fn compression_saves_bytes() {
         let share = bytes(&*recipe.build().unwrap()) as f64 / plain as f64;
         assert!(share < at_most, "{name}: {share} of the bytes");
     }
+}
+
+/// What a link carries has the bytes that are counted, and its receiver has the sender's bits; other lengths are refused.
+#[test]
+fn rows_survive_the_wire() {
+    let problem = quadratic(8, 0.3);
+    let mut rows = 0;
+    let coded = CODED.iter().map(|coded| coded.kind.method([]).unwrap());
+    let around = ["sgp", "push-diging", "dsmt"].map(|name| kind(name).unwrap()).into_iter();
+    let around =
+        around.flat_map(|kind| CODECS.iter().map(move |codec| (kind, codec))).map(|(kind, codec)| {
+            let codec = codec.codec([]).unwrap();
+            Box::new(compressed(kind, codec, Damping::BY_QUALITY)) as Box<dyn Method>
+        });
+    for method in coded.chain(around) {
+        let (wire, layout) = (method.wire(&problem).unwrap(), method.layout(&problem));
+        let widths = [layout.state, layout.pull, layout.push].map(|width| width.len(problem.dim()));
+        let [mut state, mut pull, mut push] = widths.map(|width| vec![0.0; width]);
+        let topology = Topology::complete(8).unwrap();
+        let at = Round { k: 0, phase: 0, η: 0.1, agent: 3, agents: 8, seed: 5 };
+        let mut gradient = vec![0.0; problem.dim()];
+        method.init(&mut state, &mut Local::new(&problem, at, 0, topology.at(0), &mut gradient));
+        for (k, phase) in (0..4).flat_map(|k| (0..method.phases()).map(move |phase| (k, phase))) {
+            let at = Round { k, phase, ..at };
+            method.send(at, &mut state, &mut pull, &mut push);
+            for (push, row) in [(false, &pull), (true, &push)] {
+                let (carried, mut bytes) = (Carried { push, k, phase }, vec![]);
+                wire.encode(carried, row, &mut bytes);
+                assert_eq!(bytes.len(), method.bytes(&problem, phase)[usize::from(push)], "{method:?}");
+                let mut heard = vec![f64::NAN; row.len()];
+                wire.decode(carried, &bytes, &mut heard).unwrap();
+                let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+                assert_eq!(bits(&heard), bits(row), "{method:?}, round {k}, phase {phase}");
+                bytes.push(0);
+                assert!(wire.decode(carried, &bytes, &mut heard).is_err());
+                rows += usize::from(!row.is_empty());
+            }
+            let local = &mut Local::new(&problem, at, k + 1, topology.at(0), &mut gradient);
+            method.step(at, &mut state, &pull, &push, local); // as if alone
+        }
+    }
+    assert!(rows > 100, "{rows}");
 }

@@ -18,7 +18,7 @@ use folder::OutputFolder;
 use manifest::Manifest;
 
 /// SHA-256 in hexadecimal.
-pub(crate) fn sha256(content: impl AsRef<[u8]>) -> String {
+pub fn sha256(content: impl AsRef<[u8]>) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -53,6 +53,7 @@ mod sparse;
 #[cfg(test)]
 mod tests;
 mod uniform;
+mod wire;
 
 pub use dense::{Identity, Saturate};
 pub use logarithmic::LogQuantise;
@@ -64,6 +65,8 @@ pub use scaled::Scaled;
 pub use sign::Sign;
 pub use sparse::{Kept, RandomK, TopK};
 pub use uniform::Uniform;
+pub(crate) use wire::scale_at;
+pub use wire::{Carried, Wire};
 
 use std::fmt::Debug;
 

@@ -13,8 +13,8 @@ use oneway::problems::{
 use toml::Value;
 
 use super::dataset::{DatasetSpec, SYNTHETIC, fingerprint};
-use super::{BuiltProblem, MOST_NUMBERS, batch, dimension, partition};
-use crate::experiment::fields::Fields;
+use super::{BuiltProblem, MOST_NUMBERS, Rows, batch, dimension, partition};
+use crate::experiment::fields::{Fields, real};
 use crate::experiment::spec::RunSpec;
 use crate::results::sha256;
 
@@ -24,6 +24,8 @@ pub(crate) struct FiniteSumSpec {
     model: ModelSpec,
     dataset: DatasetSpec,
     test: Option<DatasetSpec>,
+    /// The labels of all classes, if they are not those of the dataset.
+    classes: Option<Vec<f64>>,
     intercept: bool,
     regulariser: Regulariser,
     partition: Partition,
@@ -61,6 +63,7 @@ impl FiniteSumSpec {
         let dataset = fields.string("dataset")?;
         let features = dimension(fields, "features", run.agents)?;
         let test = if classifies { fields.string("test")? } else { None };
+        let classes = if classifies { classes(fields)? } else { None };
         let model = ModelSpec::read(kind, fields)?;
         let regulariser = regulariser(fields)?;
         let intercept = flag(fields, "intercept")?.unwrap_or(classifies);
@@ -74,29 +77,46 @@ impl FiniteSumSpec {
             false => DatasetSpec::new(&dataset, folder, features, Split::Train)?,
         };
         let test = test.map(|test| DatasetSpec::new(&test, folder, features, Split::Test)).transpose()?;
-        Ok(Self { model, dataset, test, intercept, regulariser, partition, batch, seed })
+        Ok(Self { model, dataset, test, classes, intercept, regulariser, partition, batch, seed })
+    }
+
+    /// The rows, and how they are split.
+    pub(super) fn rows(&self) -> Result<Rows> {
+        let data = self.dataset.load(Labels::Numbers)?;
+        let classes = self.model.classifies().then(|| self.classes_of(&data)).transpose()?;
+        Ok(Rows { data, partition: self.partition, seed: self.seed, classes })
+    }
+
+    /// The labels of all classes.
+    fn classes_of(&self, data: &Dataset) -> Result<Vec<f64>> {
+        data.check_rows()?;
+        Ok(self.classes.clone().unwrap_or_else(|| data.classes()))
     }
 
     /// Builds the problem for so many agents; reads the files it names.
     pub(super) fn build(&self, agents: usize) -> Result<BuiltProblem> {
-        let Self { model, dataset, test, intercept, regulariser, partition, batch, seed } = self;
+        let Self { model, dataset, test, classes, intercept, regulariser, partition, batch, seed } = self;
         let data = self.prepared(dataset)?;
-        let classifies = matches!(model, ModelSpec::Softmax | ModelSpec::TwoLayer { .. });
-        let test = test.clone().or_else(|| dataset.held_out()).filter(|_| classifies);
+        let test = test.clone().or_else(|| dataset.held_out()).filter(|_| model.classifies());
         let features = data.features - usize::from(*intercept);
         let test = test.map(|test| self.prepared(&test.with_features(features))).transpose()?;
 
         let test_hash = test.as_ref().map(fingerprint);
-        let settings = format!("{model:?} {regulariser:?} intercept {intercept} {partition:?} {batch:?}");
+        let settings =
+            format!("{model:?} {classes:?} {regulariser:?} intercept {intercept} {partition:?} {batch:?}");
         let sha256 = sha256(format!(
             "finite sum {settings} agents {agents} seed {seed} data {} test {test_hash:?}",
             fingerprint(&data)
         ));
         let features = data.features;
         let problem = match *model {
-            ModelSpec::Softmax => self.problem(Softmax::new(&data)?, agents, data, test)?,
+            ModelSpec::Softmax => {
+                let model = Softmax::with_classes(features, &self.classes_of(&data)?)?;
+                self.problem(model, agents, data, test)?
+            }
             ModelSpec::TwoLayer { hidden } => {
-                self.problem(TwoLayer::new(&data, hidden, *seed)?, agents, data, test)?
+                let model = TwoLayer::with_classes(features, &self.classes_of(&data)?, hidden, *seed)?;
+                self.problem(model, agents, data, test)?
             }
             ModelSpec::LeastSquares => self.problem(LeastSquares::new(features), agents, data, test)?,
             ModelSpec::Robust { loss, scale } => {
@@ -130,6 +150,11 @@ impl FiniteSumSpec {
 }
 
 impl ModelSpec {
+    /// Whether labels are classes.
+    fn classifies(self) -> bool {
+        matches!(self, Self::Softmax | Self::TwoLayer { .. })
+    }
+
     fn read(kind: ModelKind, fields: &mut Fields) -> Result<Self> {
         Ok(match kind {
             ModelKind::Softmax => Self::Softmax,
@@ -145,6 +170,19 @@ impl ModelSpec {
                 Self::Robust { loss: loss.unwrap_or(RobustLoss::Cauchy), scale }
             }
         })
+    }
+}
+
+/// `classes`: the labels of all of them, where the rows may not have them all.
+fn classes(fields: &mut Fields) -> Result<Option<Vec<f64>>> {
+    let Some(given) = fields.value("classes") else { return Ok(None) };
+    let labels: Option<Vec<f64>> = match &given {
+        Value::Array(labels) => labels.iter().map(real).collect(),
+        _ => None,
+    };
+    match labels.filter(|labels| labels.iter().all(|label| label.is_finite())) {
+        Some(labels) => Ok(Some(labels)),
+        None => fields.wrong("classes", &given, "a list of labels, each a number"),
     }
 }
 

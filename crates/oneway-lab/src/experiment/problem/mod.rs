@@ -48,7 +48,7 @@ enum Kind {
 }
 
 impl ProblemSpec {
-    pub(super) fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
+    pub(crate) fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
         let kinds = [
             ("logistic", Kind::Logistic),
             ("quadratic", Kind::Quadratic),
@@ -94,6 +94,30 @@ impl ProblemSpec {
         fields.finish()?;
         Ok(spec)
     }
+
+    /// The rows that are shared out among agents, if there are any.
+    pub(crate) fn rows(&self) -> Result<Option<Rows>> {
+        Ok(match self {
+            ProblemSpec::Logistic { dataset, partition, seed, .. } => {
+                let data = dataset.load(Labels::Signs)?;
+                Some(Rows { data, partition: *partition, seed: *seed, classes: None })
+            }
+            ProblemSpec::Quadratic { .. } => None,
+            ProblemSpec::FiniteSum(spec) => Some(spec.rows()?),
+        })
+    }
+}
+
+/// Rows that are shared out among agents.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) data: Dataset,
+    /// How they are split.
+    pub(crate) partition: Partition,
+    /// What the split depends on.
+    pub(crate) seed: u64,
+    /// The labels of all classes, which a share may not have all.
+    pub(crate) classes: Option<Vec<f64>>,
 }
 
 /// More numbers than this, 8 GB of them, are a slip of the keyboard, which should not exhaust the memory.
@@ -166,6 +190,11 @@ pub(crate) struct BuiltProblem {
 pub(crate) struct Problems(HashMap<String, Arc<BuiltProblem>>);
 
 impl Problems {
+    /// A problem that is asked for once.
+    pub(crate) fn build(spec: &ProblemSpec, agents: usize) -> Result<Box<dyn Problem>> {
+        Ok(BuiltProblem::new(spec, agents)?.problem)
+    }
+
     /// The problem for so many agents, built if it is the first to be asked for.
     pub(crate) fn get(&mut self, spec: &ProblemSpec, agents: usize) -> Result<Arc<BuiltProblem>> {
         let key = format!("{spec:?} {agents}");

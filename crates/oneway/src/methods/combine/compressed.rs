@@ -19,7 +19,9 @@
 //!
 //! hw stays Wh only if W is the same in every round and nothing is lost: with α > 0 the method needs such a network.
 
-use crate::codec::{Codec, Quality, Scaled};
+use std::sync::Arc;
+
+use crate::codec::{Codec, Quality, Scaled, Wire, scale_at};
 use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
 use crate::problem::Problem;
 use crate::row::Width;
@@ -76,7 +78,7 @@ impl Damping {
 #[derive(Debug)]
 pub struct Compressed {
     inner: Box<dyn Method>,
-    codec: Box<dyn Codec>,
+    codec: Arc<dyn Codec>,
     pull: Damping,
     push: Damping,
     /// s₀ and ζ: in round k the code is s_k𝒞(·/s_k) with s_k = s₀ζ^k.
@@ -103,7 +105,13 @@ impl Compressed {
                 "the method corrects by how far W has moved its messages, and would take the code's error for that",
             );
         }
-        Ok(Self { inner, codec, pull: pull.check(owner)?, push: push.check(owner)?, scale: None })
+        Ok(Self {
+            inner,
+            codec: codec.into(),
+            pull: pull.check(owner)?,
+            push: push.check(owner)?,
+            scale: None,
+        })
     }
 
     /// The same with the code at the scale s_k = s₀ζ^k in round k, s₀ > 0 and ζ ∈ (0, 1].
@@ -120,11 +128,19 @@ impl Compressed {
     fn compress(&self, k: u64, x: &mut [f64], draws: &mut Draws) {
         match self.scale {
             None => self.codec.compress(x, draws),
-            Some([s0, ζ]) => {
-                let s_k = s0 * libm::pow(ζ, k as f64);
-                Scaled::new(&*self.codec, s_k).compress(x, draws);
-            }
+            Some(scale) => Scaled::new(&*self.codec, scale_at(scale, k)).compress(x, draws),
         }
+    }
+
+    /// What is sent in a phase, on the pull graph and on the push graph: a row may leave out vectors, or all.
+    fn sent(&self, problem: &dyn Problem, phase: u32) -> [Width; 2] {
+        let (Layout { pull, push, .. }, d) = (self.inner.layout(problem), problem.dim());
+        let [pulled, pushed] = self.inner.bytes(problem, phase);
+        let sent = |width: Width, whole: usize| match (whole / size_of::<f64>()).checked_sub(width.scalars) {
+            None => Width::NONE,
+            Some(numbers) => Width { vectors: numbers.checked_div(d).unwrap_or(0), ..width },
+        };
+        [sent(pull, pulled), sent(push, pushed)]
     }
 
     /// γ and α on one graph in dimension d.
@@ -287,17 +303,14 @@ impl Method for Compressed {
 
     /// A vector takes the bytes of its code, a single number eight.
     fn bytes(&self, problem: &dyn Problem, phase: u32) -> [usize; 2] {
-        let (Layout { pull, push, .. }, d) = (self.inner.layout(problem), problem.dim());
-        let [pulled, pushed] = self.inner.bytes(problem, phase);
-        // a row may leave out vectors in some phases
-        let coded = |width: Width, whole: usize| match (whole / size_of::<f64>()).checked_sub(width.scalars) {
-            None => 0,
-            Some(numbers) => {
-                let vectors = numbers.checked_div(d).unwrap_or(0);
-                vectors * self.codec.bytes(d) + width.scalars * size_of::<f64>()
-            }
-        };
-        [coded(pull, pulled), coded(push, pushed)]
+        let d = problem.dim();
+        let bytes = |sent: Width| sent.vectors * self.codec.bytes(d) + sent.scalars * size_of::<f64>();
+        self.sent(problem, phase).map(bytes)
+    }
+
+    fn wire(&self, problem: &dyn Problem) -> Option<Wire> {
+        let rows = (0..self.phases()).map(|phase| self.sent(problem, phase)).collect();
+        Some(Wire { codec: Arc::clone(&self.codec), scale: self.scale, d: problem.dim(), rows })
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {

@@ -31,7 +31,13 @@ impl Softmax {
     /// # Ok::<(), oneway::Error>(())
     /// ```
     pub fn new(data: &Dataset) -> Result<Self> {
-        Ok(Self { features: data.features, classes: Classes::of(data)? })
+        data.check_rows()?;
+        Self::with_classes(data.features, &data.classes())
+    }
+
+    /// A model of these classes, by their labels: for one who holds a part of the rows, where some may be missing.
+    pub fn with_classes(features: usize, classes: &[f64]) -> Result<Self> {
+        Ok(Self { features, classes: Classes::new(classes)? })
     }
 }
 
@@ -80,10 +86,9 @@ impl Model for Softmax {
 pub(super) struct Classes(Vec<f64>);
 
 impl Classes {
-    /// The classes of the training data.
-    pub(super) fn of(data: &Dataset) -> Result<Self> {
-        data.check_rows()?;
-        let classes = data::classes(&data.labels);
+    /// The classes of these labels, in any order.
+    pub(super) fn new(labels: &[f64]) -> Result<Self> {
+        let classes = data::classes(labels);
         match classes.len() {
             2..=MOST_CLASSES => Ok(Self(classes)),
             found => {

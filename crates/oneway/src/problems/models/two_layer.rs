@@ -31,11 +31,17 @@ pub struct TwoLayer {
 impl TwoLayer {
     /// A network for the classes of `data` with so many hidden units, 1 to 1,024; `seed` draws x₀.
     pub fn new(data: &Dataset, hidden: usize, seed: u64) -> Result<Self> {
+        data.check_rows()?;
+        Self::with_classes(data.features, &data.classes(), hidden, seed)
+    }
+
+    /// The same for these classes, by their labels: for one who holds a part of the rows, where some may be missing.
+    pub fn with_classes(features: usize, classes: &[f64], hidden: usize, seed: u64) -> Result<Self> {
         if !(1..=MOST_HIDDEN).contains(&hidden) {
             let expected = format!("a hidden layer has 1 to {MOST_HIDDEN} units");
             return Err(Error::parameter("problem", "hidden", hidden, expected));
         }
-        let (features, classes) = (data.features, Classes::of(data)?);
+        let classes = Classes::new(classes)?;
         let outputs = classes.len();
         let Some(first) = features.checked_mul(hidden).filter(|numbers| *numbers < 1 << 40) else {
             let expected = "so many times the hidden units would not fit into any memory";

@@ -1,0 +1,316 @@
+//! What has arrived and was not needed yet: a few rows for each neighbour and graph, never more.
+//!
+//! Rows may come twice, late, early or in any order. What is too early for the room there is gets dropped; it will be asked for
+//! when its time has come.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::frame::{Graph, Moment};
+use crate::link::LinkError;
+use crate::ties::Ties;
+
+/// Rows that wait for each neighbour and graph, at most.
+pub const ROOM: usize = 8;
+
+/// The rows that have arrived at one agent.
+#[derive(Debug)]
+pub struct Inbox {
+    mail: Mutex<Mail>,
+    news: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Mail {
+    piles: BTreeMap<(Graph, usize), Pile>,
+    /// Why nothing more will come.
+    closed: Option<LinkError>,
+    /// Somebody asked to stop, whatever else has happened.
+    stopped: bool,
+}
+
+/// What has come from one neighbour on one graph.
+#[derive(Debug, Default)]
+struct Pile {
+    /// Everything before this is done with.
+    next: Moment,
+    rows: BTreeMap<Moment, Vec<f64>>,
+    /// There is more where the last rows came from: some were dropped that were too early, or an answer had all that there is room for.
+    more: bool,
+    /// The neighbour may have something new: whoever waits for it should ask.
+    nudged: bool,
+    /// Buffers that are done with.
+    spare: Vec<Vec<f64>>,
+}
+
+/// What became of a row that arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// It is kept until it is needed.
+    Kept,
+    /// It is there already, or was needed before.
+    Known,
+    /// There was no room for it yet.
+    TooEarly,
+    /// Nobody is to be heard from there.
+    NoLink,
+}
+
+impl Inbox {
+    /// An empty one for all that an agent hears.
+    pub fn new(ties: &Ties) -> Self {
+        let keys = Graph::BOTH
+            .into_iter()
+            .flat_map(|graph| ties.heard(graph).into_iter().map(move |from| (graph, from)));
+        let piles = keys.map(|key| (key, Pile::default())).collect();
+        Self { mail: Mutex::new(Mail { piles, closed: None, stopped: false }), news: Condvar::new() }
+    }
+
+    /// A buffer for the next row of a neighbour: long rows want no new memory each time.
+    pub fn spare(&self, from: usize, graph: Graph) -> Vec<f64> {
+        self.lock().piles.get_mut(&(graph, from)).and_then(|pile| pile.spare.pop()).unwrap_or_default()
+    }
+
+    /// Takes in a row.
+    pub fn deliver(&self, from: usize, graph: Graph, at: Moment, row: Vec<f64>) -> Delivery {
+        let mut mail = self.lock();
+        let Some(pile) = mail.piles.get_mut(&(graph, from)) else { return Delivery::NoLink };
+        if at < pile.next || pile.rows.contains_key(&at) {
+            return Delivery::Known;
+        }
+        if pile.rows.len() >= ROOM {
+            pile.more = true;
+            match pile.rows.last_entry() {
+                Some(last) if *last.key() > at => {
+                    let last = last.remove();
+                    pile.let_go(last);
+                }
+                _ => return Delivery::TooEarly,
+            }
+        }
+        pile.rows.insert(at, row);
+        drop(mail);
+        self.news.notify_all();
+        Delivery::Kept
+    }
+
+    /// Waits for a row, at most so long; whether it came. Ends early if the neighbour may have something new.
+    pub fn take(
+        &self,
+        from: usize,
+        graph: Graph,
+        at: Moment,
+        patience: Duration,
+        out: &mut Vec<f64>,
+    ) -> Result<bool, LinkError> {
+        let until = Instant::now() + patience;
+        let mut mail = self.lock();
+        loop {
+            let Some(pile) = mail.piles.get_mut(&(graph, from)) else {
+                return Err(LinkError::Network(format!("there is no {graph} link from agent {from}")));
+            };
+            pile.forget_before(at);
+            if let Some(mut row) = pile.rows.remove(&at) {
+                pile.next = Moment { phase: at.phase.saturating_add(1), ..at };
+                pile.nudged = false;
+                let fits = row.len() == out.len();
+                if fits {
+                    std::mem::swap(out, &mut row); // long rows are not copied: buffers change hands
+                }
+                pile.let_go(row);
+                return match fits {
+                    true => Ok(true),
+                    false => Err(LinkError::Refused {
+                        from,
+                        graph,
+                        at,
+                        why: format!("it has not {} numbers", out.len()),
+                    }),
+                };
+            }
+            let (now, nudged) = (Instant::now(), std::mem::take(&mut pile.nudged));
+            if let Some(closed) = &mail.closed {
+                return Err(closed.clone());
+            }
+            if nudged || now >= until {
+                return Ok(false);
+            }
+            mail = self.news.wait_timeout(mail, until - now).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Whether a neighbour's row is missing though later ones have come.
+    pub fn is_overtaken(&self, from: usize, graph: Graph, at: Moment) -> bool {
+        let mut mail = self.lock();
+        mail.piles.get_mut(&(graph, from)).is_some_and(|pile| {
+            pile.forget_before(at);
+            let later = pile.more || !pile.rows.is_empty();
+            !pile.rows.contains_key(&at) && std::mem::take(&mut pile.more) | later
+        })
+    }
+
+    /// Whether a row is still to come: neither it nor a later one was taken, and it does not wait here.
+    pub fn is_wanted(&self, from: usize, graph: Graph, at: Moment) -> bool {
+        let mail = self.lock();
+        let pile = mail.piles.get(&(graph, from));
+        pile.is_some_and(|pile| at >= pile.next && !pile.rows.contains_key(&at))
+    }
+
+    /// A neighbour may have something new: whoever waits for it stops waiting, to ask.
+    pub fn nudge(&self, from: usize) {
+        let mut mail = self.lock();
+        for ((_, neighbour), pile) in &mut mail.piles {
+            pile.nudged |= *neighbour == from;
+        }
+        drop(mail);
+        self.news.notify_all();
+    }
+
+    /// A neighbour has sent all that there is room for, and may have more: the next row is worth asking for as soon as it is missed.
+    pub fn expect_more(&self, from: usize, graph: Graph) {
+        if let Some(pile) = self.lock().piles.get_mut(&(graph, from)) {
+            (pile.more, pile.nudged) = (true, true);
+        }
+        self.news.notify_all();
+    }
+
+    /// Nothing more will come: whoever waits is told why. The first reason stays.
+    pub fn close(&self, why: LinkError) {
+        self.lock().closed.get_or_insert(why);
+        self.news.notify_all();
+    }
+
+    /// Somebody asks to stop: whoever waits stops waiting.
+    pub fn stop(&self) {
+        self.lock().stopped = true;
+        self.close(LinkError::Stopped);
+    }
+
+    /// Whether somebody asked to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.lock().stopped
+    }
+
+    /// Rows that wait now, of all neighbours.
+    pub fn waiting(&self) -> usize {
+        self.lock().piles.values().map(|pile| pile.rows.len()).sum()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Mail> {
+        self.mail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pile {
+    fn forget_before(&mut self, at: Moment) {
+        self.next = self.next.max(at);
+        while let Some(first) = self.rows.first_entry().filter(|first| *first.key() < at) {
+            let first = first.remove();
+            self.let_go(first);
+        }
+    }
+
+    fn let_go(&mut self, row: Vec<f64>) {
+        if self.spare.len() < ROOM {
+            self.spare.push(row);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use oneway::graph::families;
+    use oneway::topology::{Subgraph, Topology, Weights};
+    use proptest::prelude::*;
+
+    const NOW: Duration = Duration::ZERO;
+
+    fn inbox() -> Inbox {
+        let topology =
+            Topology::of(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Inbox::new(&Ties::of(&topology, 1))
+    }
+
+    fn at(round: u64) -> Moment {
+        Moment { round, phase: 0 }
+    }
+
+    fn deliver(inbox: &Inbox, round: u64) -> Delivery {
+        inbox.deliver(0, Graph::Pull, at(round), vec![round as f64])
+    }
+
+    #[test]
+    fn rows_from_strangers_have_no_place() {
+        let inbox = inbox();
+        assert_eq!(inbox.deliver(2, Graph::Pull, at(0), vec![0.0]), Delivery::NoLink, "against the arrow");
+        assert!(inbox.take(2, Graph::Pull, at(0), NOW, &mut vec![0.0]).is_err());
+    }
+
+    #[test]
+    fn memory_is_bounded_and_the_next_row_always_has_room() {
+        let inbox = inbox();
+        for round in 1..1000 {
+            deliver(&inbox, round);
+        }
+        assert_eq!(inbox.waiting(), ROOM);
+        assert!(inbox.is_overtaken(0, Graph::Pull, at(0)));
+        assert_eq!(deliver(&inbox, 0), Delivery::Kept);
+        assert_eq!(inbox.waiting(), ROOM);
+        let mut row = vec![0.0];
+        assert_eq!(inbox.take(0, Graph::Pull, at(0), NOW, &mut row), Ok(true));
+        assert_eq!(deliver(&inbox, 0), Delivery::Known, "done with");
+        assert_eq!(inbox.take(0, Graph::Pull, at(5), NOW, &mut row), Ok(true));
+        assert_eq!((row, inbox.waiting()), (vec![5.0], ROOM - 6));
+    }
+
+    #[test]
+    fn a_row_of_another_length_is_refused() {
+        let inbox = inbox();
+        deliver(&inbox, 0);
+        let error = inbox.take(0, Graph::Pull, at(0), NOW, &mut vec![0.0; 2]).unwrap_err();
+        assert_eq!(error.to_string(), "refused the pull row of round 0 from agent 0: it has not 2 numbers");
+    }
+
+    #[test]
+    fn who_is_far_behind_asks_at_once() {
+        let inbox = inbox();
+        let is_overtaken = || inbox.is_overtaken(0, Graph::Pull, at(8));
+        assert!(!is_overtaken(), "nothing has come");
+        inbox.expect_more(0, Graph::Pull);
+        assert_eq!((is_overtaken(), is_overtaken()), (true, false), "once");
+    }
+
+    #[test]
+    fn whoever_waits_is_woken_by_a_nudge_and_by_the_end() {
+        let inbox = inbox();
+        let long = Duration::from_secs(60);
+        std::thread::scope(|scope| {
+            scope.spawn(|| inbox.nudge(0));
+            assert_eq!(inbox.take(0, Graph::Pull, at(0), long, &mut vec![0.0]), Ok(false));
+            scope.spawn(|| inbox.stop());
+            assert_eq!(inbox.take(0, Graph::Pull, at(0), long, &mut vec![0.0]), Err(LinkError::Stopped));
+        });
+    }
+
+    proptest! {
+        /// In any order, any number of times: every row that is asked for until it comes is had once, in turn.
+        #[test]
+        fn order_and_repetition_do_not_matter(arrivals in prop::collection::vec(0u64..30, 0..200)) {
+            let inbox = inbox();
+            let mut arrivals = arrivals.into_iter();
+            for round in 0..30 {
+                let mut row = vec![f64::NAN];
+                for round in arrivals.by_ref().take(7) {
+                    deliver(&inbox, round);
+                }
+                while !inbox.take(0, Graph::Pull, at(round), NOW, &mut row).unwrap() {
+                    deliver(&inbox, round); // asked for
+                }
+                prop_assert_eq!(row, vec![round as f64]);
+                prop_assert!(inbox.waiting() <= ROOM);
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `oneway-agent launch`: a whole experiment as processes on this machine, one for each agent.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use oneway::sample::{Draws, Purpose};
+use oneway_lab::networked::{Networked, NetworkedCell};
+
+use crate::gather::gather;
+use crate::layout::{self, Behaviour, Hosts};
+use crate::run::Finished;
+
+/// The exit code of an agent that can go on when it is started again: EX_TEMPFAIL of sysexits.
+pub const RESUMABLE: u8 = 75;
+
+/// What to launch.
+#[derive(Debug)]
+pub struct Launch {
+    /// The experiment.
+    pub file: PathBuf,
+    /// `--set`.
+    pub overrides: Vec<String>,
+    /// Where results go.
+    pub out: PathBuf,
+    /// How agents behave.
+    pub behaviour: Behaviour,
+    /// So many agents are killed on the way, at random, and started again: nothing may change.
+    pub kills: u64,
+    /// What these depend on.
+    pub kill_seed: u64,
+}
+
+/// Runs all cells of an experiment, one after another; returns what was written.
+pub fn launch(launch: &Launch, interrupted: &Arc<AtomicBool>) -> Result<Option<Vec<PathBuf>>> {
+    let experiment = Networked::read(&launch.file, &launch.overrides)?;
+    experiment.prepare(&launch.out)?;
+    let cells = experiment.cells();
+    let mut results = vec![];
+    for (number, cell) in cells.iter().enumerate() {
+        let folder = launch.out.join("agents").join(layout::folder_of(cell, number));
+        let (topology, method, repetition) = cell.names();
+        eprintln!("{topology} · {method} · {} ({} of {})", repetition + 1, number + 1, cells.len());
+        if !run_cell(cell, &folder, launch, interrupted)? {
+            eprintln!("interrupted; agents go on where they were when the same is launched again");
+            return Ok(None);
+        }
+        let ended = gather(cell, &folder)?;
+        eprintln!(
+            "  {} after {} rounds, {:.0} rounds/s; state {}…",
+            if ended.diverged { "diverged" } else { "completed" },
+            ended.rounds,
+            ended.rounds as f64 / ended.seconds.max(1e-9),
+            &ended.state_hash[..12]
+        );
+        results.push((cell.clone(), ended));
+    }
+    experiment.save(&launch.out, results).map(Some)
+}
+
+/// Ports that are free now, one for each agent.
+fn free_addresses(agents: usize) -> Result<Vec<String>> {
+    let listeners: Vec<TcpListener> =
+        (0..agents).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>()?;
+    listeners.iter().map(|listener| Ok(listener.local_addr()?.to_string())).collect()
+}
+
+/// Runs the agents of a cell until all have come to their end; `false` if interrupted.
+fn run_cell(
+    cell: &NetworkedCell<'_>,
+    folder: &Path,
+    launch: &Launch,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<bool> {
+    let n = cell.setup().topology.agents();
+    let mut addresses = free_addresses(2 * n)?;
+    let hosts = Hosts { metrics: addresses.split_off(n), addresses, keys: None };
+    layout::write(cell, &hosts, launch.behaviour, folder)?;
+    let mut crew = Crew {
+        folder,
+        run: layout::identity(cell, 0).run_id(),
+        children: vec![],
+        standing: vec![Standing::default(); n],
+    };
+    if crew.all_finished() {
+        return Ok(true); // when the same was launched before
+    }
+    for agent in 0..n {
+        let child = crew.start(agent)?;
+        crew.children.push(child);
+    }
+    // as far as is seen of a run: rounds are looked at every so often
+    let mut chaos = Chaos::new(launch, cell.rounds().saturating_sub(cell.look_every()));
+    let mut said = Instant::now();
+    while !crew.all_finished() {
+        if interrupted.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let slowest = crew.slowest(cell);
+        crew.mend(slowest)?;
+        if let Some(agent) = chaos.strike(slowest, n) {
+            crew.children[agent].kill()?;
+        }
+        if said.elapsed() > Duration::from_secs(2) {
+            said = Instant::now();
+            eprintln!("  round {slowest} of {}", cell.rounds());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    if launch.kills > 0 {
+        eprintln!("  {} agents were killed and started again", chaos.struck);
+    }
+    Ok(true)
+}
+
+/// The processes of a cell. They end with it, however it ends.
+struct Crew<'a> {
+    folder: &'a Path,
+    run: u64,
+    children: Vec<Child>,
+    standing: Vec<Standing>,
+}
+
+/// How an agent gets on.
+#[derive(Debug, Clone, Copy, Default)]
+struct Standing {
+    /// When it was last started again.
+    started: Option<Instant>,
+    /// How often it gave up in good faith at this round of the slowest.
+    gave_up: (u64, u32),
+}
+
+/// So often an agent may give up in good faith while nobody comes forward.
+const PATIENCE: u32 = 3;
+
+impl Crew<'_> {
+    fn start(&self, agent: usize) -> Result<Child> {
+        let path = self.folder.join(format!("agent-{agent}.log"));
+        let log = File::options().create(true).append(true).open(&path);
+        let log = log.with_context(|| path.display().to_string())?;
+        let program = std::env::current_exe().context("cannot find this program")?;
+        Command::new(program)
+            .arg("run")
+            .arg(self.folder.join(layout::file_of(agent)))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot start agent {agent}"))
+    }
+
+    /// Starts again who was killed, or went away in good faith; whoever cannot go on ends the run, and whoever gives up again and again
+    /// without anybody coming forward.
+    fn mend(&mut self, slowest: u64) -> Result<()> {
+        for agent in 0..self.children.len() {
+            let Some(status) = self.children[agent].try_wait()? else { continue };
+            let Standing { started, gave_up: (round, times) } = &mut self.standing[agent];
+            let is_recent = started.is_some_and(|started| started.elapsed() < Duration::from_secs(1));
+            if status.success() && is_recent {
+                continue; // it has nothing to do but to serve others, and has seen that they need nothing
+            }
+            *started = Some(Instant::now());
+            let is_resumable = status.code() == Some(i32::from(RESUMABLE));
+            *times = if is_resumable && *round == slowest { *times + 1 } else { u32::from(is_resumable) };
+            *round = slowest;
+            match status.code() {
+                None | Some(0) => {}
+                Some(_) if is_resumable && *times < PATIENCE => {}
+                Some(code) => {
+                    let log = self.folder.join(format!("agent-{agent}.log"));
+                    let text = std::fs::read_to_string(&log).unwrap_or_default();
+                    let last = text.lines().last().unwrap_or("it said nothing").to_owned();
+                    bail!("agent {agent} ended with code {code}: {last} (see {})", log.display());
+                }
+            }
+            self.children[agent] = self.start(agent)?;
+        }
+        Ok(())
+    }
+
+    fn all_finished(&self) -> bool {
+        let folder = |agent| self.folder.join(layout::state_of(agent));
+        let finished = |agent| Finished::read(&folder(agent), self.run).is_some();
+        (0..self.standing.len()).all(finished)
+    }
+
+    /// The last round that all agents have recorded.
+    fn slowest(&self, cell: &NetworkedCell<'_>) -> u64 {
+        let setup = cell.setup();
+        let width = setup.method.layout(setup.problem).state.len(setup.problem.dim());
+        let reached = |agent| crate::journal::recorded(&self.folder.join(layout::state_of(agent)), width);
+        let records = (0..self.children.len()).map(reached).min().unwrap_or(0);
+        (records.saturating_sub(1) * cell.look_every()).min(cell.rounds())
+    }
+}
+
+impl Drop for Crew<'_> {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Kills agents at random moments of a run.
+struct Chaos {
+    draws: Draws,
+    /// Rounds at which the next ones die, latest first.
+    at: Vec<u64>,
+    struck: u64,
+}
+
+impl Chaos {
+    fn new(launch: &Launch, rounds: u64) -> Self {
+        let mut draws = Draws::new(launch.kill_seed, Purpose::Clock, 0, 0);
+        let bound = usize::try_from(rounds).unwrap_or(usize::MAX).max(1);
+        let mut at: Vec<u64> = (0..launch.kills).map(|_| draws.below(bound) as u64).collect();
+        at.sort_unstable_by(|a, b| b.cmp(a));
+        Self { draws, at, struck: 0 }
+    }
+
+    /// Who dies now, if anyone does.
+    fn strike(&mut self, round: u64, agents: usize) -> Option<usize> {
+        self.at.pop_if(|at| *at <= round)?;
+        self.struck += 1;
+        Some(self.draws.below(agents))
+    }
+}
+
+/// Says where results are.
+pub fn say(written: &[PathBuf]) -> Result<()> {
+    let mut out = std::io::stdout();
+    for path in written {
+        writeln!(out, "{}", path.display())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,174 @@
+//! From an experiment to one folder of configs for each of its cells: what `plan` writes, and `launch` runs.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use oneway::method::Method;
+use oneway::schedule::Schedule;
+use oneway_lab::networked::{NetworkedCell, Share, sha256};
+
+use crate::config::{Config, LinksConfig, MethodConfig, ProblemConfig, StepConfig};
+use crate::identity::Identity;
+use crate::net::config::{Endpoints, Tls};
+use crate::run::write_whole;
+use crate::ties::Ties;
+
+/// Where agents are, one for each.
+#[derive(Debug, Clone)]
+pub struct Hosts {
+    /// `address:port` of each agent, as others see it.
+    pub addresses: Vec<String>,
+    /// The same for the pages for Prometheus, if there are to be any.
+    pub metrics: Vec<String>,
+    /// Where keys and certificates are, if links are to be safe: `authority.pem`, `agent-<number>.pem` and `.key`.
+    pub keys: Option<PathBuf>,
+}
+
+/// How agents are to behave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Behaviour {
+    /// Rounds between checkpoints; by default as many as keep the history small.
+    pub checkpoint_every: Option<u64>,
+    /// Rows beyond this are refused.
+    pub guard: Option<f64>,
+    /// Seconds after which a neighbour that says nothing is given up.
+    pub patience: f64,
+    /// Seconds of serving others after one's own end.
+    pub linger: f64,
+    /// Whether they publish their estimates, for whoever looks on.
+    pub observed: bool,
+}
+
+/// Numbers that an agent's history may hold, at most, where nobody says otherwise: 256 MB.
+const HISTORY: u64 = 1 << 25;
+
+/// Rounds between checkpoints that keep the history small: it has 2c + L + 1 rounds of two rows.
+fn checkpoint_every(exchange: usize, phases: u32, lag: u64) -> u64 {
+    let rounds = HISTORY / (exchange as u64 * u64::from(phases)).max(1);
+    (rounds.saturating_sub(lag + 1) / 2).clamp(1, 100)
+}
+
+/// The name of an agent's config.
+pub fn file_of(agent: usize) -> String {
+    format!("agent-{agent}.toml")
+}
+
+/// Where an agent keeps its state, beside its config.
+pub fn state_of(agent: usize) -> String {
+    format!("agent-{agent}")
+}
+
+/// A method with its parameters, and its steps: what neighbours compare.
+pub fn describe(method: &dyn Method, schedule: &Schedule) -> String {
+    format!("{method:?} with {schedule:?}")
+}
+
+/// The identity of an agent of a cell.
+pub fn identity(cell: &NetworkedCell<'_>, agent: usize) -> Identity {
+    let setup = cell.setup();
+    let [problem, pull, push] = cell.hashes();
+    Identity {
+        protocol: Identity::PROTOCOL,
+        code: Identity::code(),
+        run: cell.key().to_owned(),
+        agents: setup.topology.agents(),
+        topology: format!("{pull}{push}"),
+        problem,
+        method: describe(setup.method, &setup.schedule),
+        seed: setup.seed,
+        rounds: cell.rounds(),
+        agent,
+    }
+}
+
+/// Writes the configs of all agents of a cell, and their shares of the data, into a folder.
+pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, folder: &Path) -> Result<()> {
+    let setup = cell.setup();
+    let (n, d) = (setup.topology.agents(), setup.problem.dim());
+    if hosts.addresses.len() != n {
+        bail!("there are {n} agents and {} addresses: give one for each", hosts.addresses.len());
+    }
+    let layout = setup.method.layout(setup.problem);
+    let exchange = layout.pull.len(d) + layout.push.len(d);
+    let shares = cell.shares("shard.libsvm")?; // a name of its own for each agent, below
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    for (ties, mut share) in Ties::all(setup.topology).into_iter().zip(shares) {
+        let agent = ties.agent;
+        let shard = write_rows(&mut share, agent, folder)?;
+        let every = checkpoint_every(exchange, setup.method.phases(), ties.lag);
+        let mut config = Config {
+            sha256: String::new(),
+            format: Config::FORMAT,
+            state: state_of(agent).into(),
+            record_every: cell.look_every(),
+            checkpoint_every: behaviour.checkpoint_every.unwrap_or(every),
+            guard: behaviour.guard,
+            metrics: hosts.metrics.get(agent).cloned(),
+            patience: behaviour.patience,
+            linger: behaviour.linger,
+            identity: identity(cell, agent),
+            network: endpoints(&ties, hosts, behaviour.observed),
+            method: MethodConfig::new(cell.recipe()),
+            step: StepConfig::new(&setup.schedule),
+            problem: ProblemConfig { agents: share.agents, shard, settings: share.settings },
+            lag: ties.lag,
+            links: ties.period.iter().map(LinksConfig::from).collect(),
+        };
+        config.sha256 = config.digest()?;
+        let path = folder.join(file_of(agent));
+        write_whole(&path, config.to_toml()?.as_bytes()).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// Writes an agent's own rows, where it has any; their hash.
+fn write_rows(share: &mut Share, agent: usize, folder: &Path) -> Result<Option<String>> {
+    let Some(text) = share.text()? else { return Ok(None) };
+    let name = format!("shard-{agent}.libsvm");
+    let path = folder.join(&name);
+    write_whole(&path, &text).with_context(|| path.display().to_string())?;
+    share.settings.insert("dataset".to_owned(), toml::Value::String(name));
+    Ok(Some(sha256(text)))
+}
+
+/// Where an agent listens and whom it dials: of two neighbours, the one with the higher number.
+fn endpoints(ties: &Ties, hosts: &Hosts, observed: bool) -> Endpoints {
+    let protocol = if hosts.keys.is_some() { "tls" } else { "tcp" };
+    let of = |agent: usize| format!("{protocol}/{}", hosts.addresses[agent]);
+    let tls = hosts.keys.as_ref().map(|keys| Tls {
+        authority: keys.join("authority.pem"),
+        certificate: keys.join(format!("agent-{}.pem", ties.agent)),
+        key: keys.join(format!("agent-{}.key", ties.agent)),
+    });
+    let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
+    Endpoints { listen: of(ties.agent), connect: lower.map(of).collect(), tls, observed }
+}
+
+/// A cell's name as a folder: letters, digits and hyphens, and a number that makes it unique.
+pub fn folder_of(cell: &NetworkedCell<'_>, number: usize) -> String {
+    let (topology, method, repetition) = cell.names();
+    let plain = |name: &str| -> String {
+        let kept = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' });
+        kept.take(40).collect()
+    };
+    format!("{number:03}-{}-{}-{}", plain(topology), plain(method), repetition + 1)
+}
+
+/// Where a plan has the configs of a cell: in a folder of its own if there are several cells.
+pub fn folder_in(plan: &Path, cell: &NetworkedCell<'_>, number: usize, cells: usize) -> PathBuf {
+    if cells == 1 { plan.to_owned() } else { plan.join(folder_of(cell, number)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_are_rare_for_short_rows_and_frequent_for_long_ones() {
+        assert_eq!(checkpoint_every(2 * 123, 1, 7), 100);
+        assert_eq!(checkpoint_every(200_000, 1, 7), 79);
+        assert_eq!(checkpoint_every(2_000_000, 1, 7), 4);
+        assert_eq!(checkpoint_every(20_000_000, 1, 7), 1);
+        assert_eq!(checkpoint_every(0, 1, 7), 100);
+    }
+}

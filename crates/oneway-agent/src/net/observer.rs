@@ -1,0 +1,228 @@
+//! Estimates, for whoever looks on: agents publish them now and then, an observer dials in and listens. Nobody waits for it: what it
+//! cannot take in time is dropped.
+
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::json;
+use zenoh::pubsub::Publisher;
+use zenoh::qos::{CongestionControl, Priority};
+use zenoh::sample::SampleKind;
+use zenoh::{Session, Wait};
+
+use super::ZenohLink;
+use super::config::Tls;
+use super::keys::Keys;
+use super::link::network;
+use crate::frame::{self, Content, Graph, Head, Moment};
+use crate::identity::Identity;
+use crate::link::LinkError;
+
+/// The common name in an observer's certificate.
+pub const OBSERVER: &str = "observer";
+
+/// Estimates that wait to be looked at, for each agent, at most; one too many is dropped.
+const ROOM: usize = 64;
+
+/// Where an agent says what its estimate is.
+#[derive(Debug)]
+pub struct Estimates {
+    publisher: Publisher<'static>,
+    run: u64,
+    agent: u32,
+}
+
+impl Estimates {
+    /// Of an agent with this link.
+    pub fn new(link: &ZenohLink, identity: &Identity) -> Result<Self, LinkError> {
+        let key = Keys::new(identity.key()).estimate(identity.agent);
+        let publisher = link
+            .session()
+            .declare_publisher(key)
+            .congestion_control(CongestionControl::Drop)
+            .priority(Priority::DataLow) // rows first
+            .wait()
+            .map_err(network)?;
+        Ok(Self { publisher, run: identity.run_id(), agent: identity.agent as u32 })
+    }
+
+    /// Says it to those who listen; costs nothing if nobody does, and never waits for them.
+    pub fn say(&self, round: u64, estimate: &[f64]) {
+        if !self.publisher.matching_status().wait().is_ok_and(|status| status.matching()) {
+            return;
+        }
+        let mut bytes = vec![];
+        frame::encode(&self.head(round), estimate.iter().copied(), &mut bytes);
+        if let Err(error) = self.publisher.put(bytes).wait() {
+            tracing::debug!("an estimate was not sent: {error}");
+        }
+    }
+
+    /// An estimate is a row that an agent sends to itself.
+    fn head(&self, round: u64) -> Head {
+        let (from, to) = (self.agent, self.agent);
+        Head { run: self.run, graph: Graph::Pull, at: Moment { round, phase: 0 }, from, to }
+    }
+}
+
+/// What an observer hears.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Whose.
+    pub agent: usize,
+    /// Rounds done.
+    pub round: u64,
+    /// x_i.
+    pub x: Vec<f64>,
+}
+
+/// Reads what came from an agent, without trust.
+fn read(bytes: &[u8], agent: usize, run: u64, dim: usize) -> Option<Estimate> {
+    let frame = frame::decode(bytes).ok()?;
+    let Head { run: found, at, from, to, .. } = frame.head;
+    match frame.content {
+        Content::Numbers(x)
+            if found == run && x.len() == dim && [from, to].iter().all(|who| *who as usize == agent) =>
+        {
+            let x = x.iter().map(|bits| f64::from_le_bytes(*bits)).collect();
+            Some(Estimate { agent, round: at.round, x })
+        }
+        _ => None,
+    }
+}
+
+/// Somebody who looks on.
+#[derive(Debug)]
+pub struct Observer {
+    session: Session,
+    /// What it hears.
+    pub heard: Receiver<Estimate>,
+    present: Arc<Mutex<Vec<Presence>>>,
+}
+
+/// What an observer knows of an agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Presence {
+    seen: bool,
+    there: bool,
+    done: bool,
+}
+
+impl Observer {
+    /// Dials all agents of a run, at their endpoints, and listens. They need not be there yet.
+    pub fn open(
+        agents: &[String],
+        identity: &Identity,
+        dim: usize,
+        tls: Option<&Tls>,
+    ) -> Result<Self, LinkError> {
+        let config = zenoh::Config::from_json5(&settings(agents, dim, tls).to_string()).map_err(network)?;
+        let session = zenoh::open(config).wait().map_err(network)?;
+        let (tell, heard) = sync_channel(ROOM * agents.len());
+        let (keys, run) = (Keys::new(identity.key()), identity.run_id());
+        let present = Arc::new(Mutex::new(vec![Presence::default(); agents.len()]));
+        for agent in 0..agents.len() {
+            let tell = tell.clone();
+            let listen = session.declare_subscriber(keys.estimate(agent)).callback(move |sample| {
+                if let Some(estimate) = read(&sample.payload().to_bytes(), agent, run, dim) {
+                    drop(tell.try_send(estimate));
+                }
+            });
+            listen.background().wait().map_err(network)?;
+            let (alive, done) = (keys.alive(agent), keys.any_done(agent));
+            follow(&session, alive, agent, &present, |of, there| {
+                *of = Presence { seen: true, there, ..*of };
+            })?;
+            follow(&session, done, agent, &present, |of, there| of.done |= there)?;
+        }
+        Ok(Self { session, heard, present })
+    }
+
+    /// Whether there was somebody, and now everyone is done or away.
+    pub fn is_left_alone(&self) -> bool {
+        let present = self.present.lock().unwrap_or_else(PoisonError::into_inner);
+        present.iter().any(|of| of.seen) && !present.iter().any(|of| of.there && !of.done)
+    }
+
+    /// Leaves the network.
+    pub fn close(self) {
+        if let Err(error) = self.session.close().wait() {
+            tracing::debug!("leaving the network: {error}");
+        }
+    }
+}
+
+/// Follows the tokens of an agent under a key.
+fn follow(
+    session: &Session,
+    key: String,
+    agent: usize,
+    present: &Arc<Mutex<Vec<Presence>>>,
+    note: impl Fn(&mut Presence, bool) + Send + Sync + 'static,
+) -> Result<(), LinkError> {
+    let present = Arc::clone(present);
+    let tokens = session.liveliness().declare_subscriber(key).history(true).callback(move |sample| {
+        let mut present = present.lock().unwrap_or_else(PoisonError::into_inner);
+        note(&mut present[agent], sample.kind() == SampleKind::Put);
+    });
+    tokens.background().wait().map_err(network)
+}
+
+/// The settings of an observer's session: it dials, and nobody dials it.
+fn settings(agents: &[String], dim: usize, tls: Option<&Tls>) -> serde_json::Value {
+    let mut settings = json!({
+        "mode": "peer",
+        "listen": { "endpoints": [] },
+        "connect": { "endpoints": agents, "timeout_ms": -1, "exit_on_failure": false,
+            "retry": { "period_init_ms": 50, "period_max_ms": 200, "period_increase_factor": 2 } },
+        "open": { "return_conditions": { "connect_scouted": false, "declares": false } },
+        "scouting": { "multicast": { "enabled": false }, "gossip": { "enabled": false } },
+        "transport": {
+            "unicast": { "max_links": 1 },
+            "link": { "rx": { "max_message_size": frame::size(dim) + (1 << 16) } },
+            "shared_memory": { "enabled": false },
+        },
+    });
+    if let Some(Tls { authority, certificate, key }) = tls {
+        settings["transport"]["link"]["tls"] = json!({
+            "root_ca_certificate": authority,
+            "connect_certificate": certificate,
+            "connect_private_key": key,
+            "enable_mtls": true,
+            "verify_name_on_connect": true,
+        });
+    }
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_of_other_runs_agents_and_lengths_are_not_believed() {
+        let head =
+            |run, from, to| Head { run, graph: Graph::Pull, at: Moment { round: 7, phase: 0 }, from, to };
+        let frame = |head: Head, x: &[f64]| {
+            let mut bytes = vec![];
+            frame::encode(&head, x.iter().copied(), &mut bytes);
+            bytes
+        };
+        let good = frame(head(5, 2, 2), &[1.0, -0.0]);
+        assert_eq!(read(&good, 2, 5, 2).unwrap(), Estimate { agent: 2, round: 7, x: vec![1.0, -0.0] });
+        assert_eq!(read(&good, 1, 5, 2), None, "another agent");
+        assert_eq!(read(&good, 2, 6, 2), None, "another run");
+        assert_eq!(read(&good, 2, 5, 3), None, "another length");
+        assert_eq!(read(&good[1..], 2, 5, 2), None, "no frame");
+        assert_eq!(read(&frame(head(5, 2, 1), &[1.0, 2.0]), 2, 5, 2), None, "a row for somebody else");
+    }
+
+    #[test]
+    fn zenoh_takes_the_settings() {
+        let tls = Tls { authority: "ca.pem".into(), certificate: "o.pem".into(), key: "o.key".into() };
+        for tls in [None, Some(&tls)] {
+            let settings = settings(&["tcp/127.0.0.1:1".to_owned()], 5, tls);
+            zenoh::Config::from_json5(&settings.to_string()).unwrap();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Ten million mutated frames, of rows as they are and by every codec: no panic, and no memory beyond a row and a copy of the frame.
+#![allow(clippy::unwrap_used, unsafe_code)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use oneway::codec::CODECS;
+use oneway::graph::families;
+use oneway::method::Method;
+use oneway::methods::combine::{Compression, Recipe};
+use oneway::methods::kind;
+use oneway::problem::Problem;
+use oneway::problems::{Quadratic, QuadraticShape};
+use oneway::sample::{Draws, Purpose};
+use oneway::schedule::Schedule;
+use oneway::topology::{Subgraph, Topology, Weights};
+use oneway_agent::agent::{Agent, Task};
+use oneway_agent::frame::{self, Content, Graph, Moment};
+use oneway_agent::history::{Found, History};
+use oneway_agent::memory::{MemoryNetwork, Mischief};
+use oneway_agent::rows::Rows;
+use oneway_agent::ties::Ties;
+
+struct Weighing;
+
+thread_local! {
+    /// Bytes that this thread holds, and the most that it has held.
+    static HELD: Cell<[isize; 2]> = const { Cell::new([0; 2]) };
+}
+
+fn hold(bytes: isize) {
+    let _ = HELD.try_with(|held| {
+        let [now, most] = held.get();
+        held.set([now + bytes, most.max(now + bytes)]);
+    });
+}
+
+// SAFETY: all work is the system allocator's; only a sum is kept
+unsafe impl GlobalAlloc for Weighing {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        hold(layout.size() as isize);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        hold(-(layout.size() as isize));
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Weighing = Weighing;
+
+/// The most bytes that this thread held during `work`, beyond those that it held before.
+fn weight(work: impl FnOnce()) -> usize {
+    let [before, _] = HELD.get();
+    HELD.set([before; 2]);
+    work();
+    (HELD.get()[1] - before) as usize
+}
+
+/// What agents of a method expect of their neighbours, and frames that they send.
+struct Case {
+    rows: Rows,
+    frames: Vec<Vec<u8>>,
+}
+
+/// A ring of three does a round, and agent 0's two rows are taken from its history.
+fn case(method: &dyn Method, problem: &dyn Problem) -> Case {
+    let ring = families::ring(3).unwrap();
+    let ties = Ties::all(&Topology::of(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap());
+    let schedule = Schedule::constant(0.05).unwrap();
+    let rows = Task { method, problem, ties: &ties[0], schedule, seed: 5 }.rows();
+    let network = MemoryNetwork::new(&ties, rows.clone(), Mischief::default());
+    let history = |ties: &Ties| {
+        let task = Task { method, problem, ties, schedule, seed: 5 };
+        let history = Arc::new(task.history(5, History::enough(0, ties.lag)));
+        let mut link = network.link(ties.agent, Arc::clone(&history));
+        Agent::new(task, Arc::clone(&history)).unwrap().round(&mut link).unwrap();
+        history
+    };
+    let first = std::thread::scope(|scope| {
+        let threads: Vec<_> = ties.iter().map(|ties| scope.spawn(|| history(ties))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).next().unwrap()
+    });
+    let of = |graph| {
+        let mut bytes = vec![];
+        let found = first.frame(1, graph, Moment { round: 0, phase: 0 }, &mut bytes);
+        assert_eq!(found, Found::Here);
+        bytes
+    };
+    Case { frames: Graph::BOTH.map(of).to_vec(), rows }
+}
+
+/// SMTPP as it is, and with every codec.
+fn cases() -> Vec<Case> {
+    let shape = QuadraticShape { dim: 12, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
+    let problem = Quadratic::new(shape, 3, 1).unwrap();
+    let plain = Recipe::new(kind("smtpp").unwrap(), []).unwrap();
+    let coded = CODECS.iter().filter_map(|codec| {
+        let compression = Some(Compression::new(codec, []).ok()?);
+        Recipe { compression, ..plain.clone() }.build().ok()
+    });
+    [plain.build().unwrap()].into_iter().chain(coded).map(|method| case(&*method, &problem)).collect()
+}
+
+/// Bytes changed, cut off and added; half of the time with a checksum that is right again, which gets further.
+fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
+    for _ in 0..=draws.below(3) {
+        match draws.below(4) {
+            0 => bytes.truncate(draws.below(bytes.len() + 1)),
+            1 => bytes.extend_from_slice(&draws.bits().to_le_bytes()[..draws.below(8)]),
+            _ if bytes.is_empty() => {}
+            _ => {
+                let at = draws.below(bytes.len());
+                bytes[at] = draws.bits() as u8;
+            }
+        }
+    }
+    if draws.below(2) == 0
+        && let Some((content, checksum)) = bytes.split_last_chunk_mut::<4>()
+    {
+        *checksum = crc32fast::hash(content).to_le_bytes();
+    }
+}
+
+#[test]
+fn ten_million_mutated_frames_do_no_harm() {
+    const TIMES: usize = 10_000_000;
+    /// Words of a complaint.
+    const WORDS: usize = 1000;
+    assert_eq!(weight(|| drop(std::hint::black_box(vec![1.0; 9]))), 72, "the scales weigh");
+
+    let cases = cases();
+    assert!(cases.len() > CODECS.len() / 2, "{} cases", cases.len());
+    for Case { rows, frames } in &cases {
+        for frame in frames {
+            assert!(rows.read_pieces([&frame[..]].into_iter(), vec![]).is_ok(), "as it was sent");
+        }
+    }
+    let mut draws = Draws::new(1, Purpose::Problem, 0, 0);
+    let (mut bytes, mut read, mut refused) = (vec![], 0, 0);
+    for time in 0..TIMES {
+        let Case { rows, frames } = &cases[time % cases.len()];
+        bytes.clone_from(&frames[draws.below(2)]);
+        mutate(&mut bytes, &mut draws);
+        if let Ok(frame) = frame::decode(&bytes) {
+            let size = match frame.content {
+                Content::Numbers(row) => frame::size(row.len()),
+                Content::Coded { bytes, .. } => frame::size_of_code(bytes.len()),
+            };
+            assert_eq!(size, bytes.len(), "a frame is what its head says");
+        }
+        let (front, back) = bytes.split_at(draws.below(bytes.len() + 1));
+        let weighed = weight(|| match rows.read_pieces([front, back].into_iter(), vec![]) {
+            Ok((head, row)) => {
+                assert_eq!(row.len(), rows.widths[head.graph as usize]);
+                read += 1;
+            }
+            Err(_) => refused += 1,
+        });
+        let most = 8 * rows.widths[0].max(rows.widths[1]) + 2 * bytes.len() + WORDS;
+        assert!(weighed <= most, "{weighed} bytes, and not at most {most}");
+    }
+    assert!(read > TIMES / 100 && refused > TIMES / 2, "{read} were read and {refused} refused");
+}

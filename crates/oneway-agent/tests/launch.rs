@@ -1,0 +1,102 @@
+//! Whole experiments as processes: the simulator's `curves.csv` and hashes, whoever is killed.
+#![allow(clippy::unwrap_used)]
+
+mod crew;
+
+use crew::{Place, a9a, complaint, output, quadratic};
+
+fn launch(place: &Place, options: &[&str]) -> std::path::PathBuf {
+    let out = place.path("out");
+    let base = ["launch", place.file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let done = output(&[&base[..], options].concat());
+    assert!(done.status.success(), "{}", complaint(&done));
+    if let Some(kills) = options.iter().position(|option| *option == "--kill") {
+        let said = format!("  {} agents were killed and started again", options[kills + 1]);
+        assert_eq!(complaint(&done).matches(&said).count(), place.topologies(), "{}", complaint(&done));
+    }
+    out
+}
+
+const EXPONENTIAL: &str = "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n";
+const FLOWER: &str = "[[topology]]\nname = \"flower\"\nkind = \"flower\"\npetals = 3\n";
+
+/// v̄ = m̄ (Lemma 2) at every point of the curves, but for rounding.
+fn assert_conserved(out: &std::path::Path) {
+    let curves = std::fs::read_to_string(out.join("curves.csv")).unwrap();
+    let mut lines = curves.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(','));
+    let column = lines.next().unwrap().position(|name| name == "conservation_error").unwrap();
+    let errors: Vec<f64> = lines.map(|mut line| line.nth(column).unwrap().parse().unwrap()).collect();
+    assert!(errors.len() >= 26, "{} points", errors.len());
+    assert!(errors.iter().all(|error| *error < 1e-14), "{errors:?}");
+}
+
+#[test]
+fn smtpp_on_a9a_has_the_simulators_curves_and_hashes() {
+    let place = Place::new(&a9a(8, 500, &format!("{EXPONENTIAL}{FLOWER}")));
+    let out = launch(&place, &[]);
+    place.assert_simulated(&out);
+    assert_conserved(&out);
+}
+
+fn twenty_kills(graph: &str) {
+    let place = Place::new(&a9a(8, 500, graph));
+    let out = launch(&place, &["--kill", "20", "--checkpoint-every", "25"]);
+    place.assert_simulated(&out);
+    assert_conserved(&out);
+}
+
+#[test]
+fn twenty_kills_on_the_exponential_graph_change_nothing() {
+    twenty_kills(EXPONENTIAL);
+}
+
+#[test]
+fn twenty_kills_on_the_flower_change_nothing() {
+    twenty_kills(FLOWER);
+}
+
+/// Push-sum, several exchanges a round, compression, trees, links that change with the round, and everyone with everyone.
+#[test]
+fn methods_of_every_kind_run_on_networks_of_every_kind() {
+    let methods = "[[method]]\nname = \"SGP\"\nkind = \"sgp\"\nstep = { size = 0.05 }\n\
+[[method]]\nname = \"gossip\"\nkind = \"push-pull\"\ngossip = 2\nstep = { size = 0.05, scaling = \"effective\" }\n";
+    let fixed = "[[method]]\nname = \"compressed\"\nkind = \"compressed-smtpp\"\nstep = { size = 0.02, scaling = \"effective\" }\n\
+[[method]]\nname = \"trees\"\nkind = \"smtpp\"\ngraph = \"trees\"\nstep = { size = 0.02, scaling = \"effective\" }\n\
+[[method]]\nname = \"central\"\nkind = \"csgdm\"\nstep = { size = 0.05 }\n";
+    let one_peer = "[[topology]]\nname = \"changing\"\nkind = \"one-peer-exponential\"\n";
+    let ring = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
+    for rest in [format!("{one_peer}{methods}"), format!("{ring}{methods}{fixed}")] {
+        let place = Place::new(&quadratic(4, 40, &rest));
+        place.assert_simulated(&launch(&place, &[]));
+    }
+}
+
+#[test]
+fn a_run_that_diverges_ends_as_in_the_simulator() {
+    let rest = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n\
+[[method]]\nname = \"too long\"\nkind = \"smtpp\"\nstep = { size = 400.0 }\n";
+    let place = Place::new(&quadratic(4, 5000, rest));
+    for _ in 0..2 {
+        place.assert_simulated(&launch(&place, &[])); // what was finished is found
+    }
+}
+
+/// Rows that are shared out, with every rule, and problems that are given whole.
+#[test]
+fn problems_of_every_kind_have_the_simulators_bits() {
+    for problem in [
+        "kind = \"logistic\"\ndataset = \"a9a\"\npartition = \"by-label\"\nbatch = 4",
+        "kind = \"logistic\"\ndataset = \"a9a\"\npartition = { dirichlet = 0.1 }\nseed = 9",
+        "kind = \"least-squares\"\ndataset = \"synthetic\"\nfeatures = 6\nrows = 90\npartition = \"shuffled\"\nintercept = true",
+        "kind = \"robust\"\ndataset = \"synthetic\"\nfeatures = 6\nrows = 90\noutliers = 0.1\nbatch = \"full\"",
+        "kind = \"softmax\"\ndataset = \"digits\"\npartition = \"by-label\"",
+    ] {
+        let experiment = format!(
+            "[problem]\n{problem}\n[run]\nagents = 3\niterations = 30\nseed = 4\n\
+[[topology]]\nname = \"ring\"\nkind = \"ring\"\n\
+[[method]]\nname = \"SMTPP\"\nkind = \"smtpp\"\nstep = {{ size = 0.01, scaling = \"effective\" }}\n"
+        );
+        let place = Place::new(&experiment);
+        place.assert_simulated(&launch(&place, &[]));
+    }
+}

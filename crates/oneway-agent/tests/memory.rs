@@ -1,0 +1,97 @@
+//! Every method over links in memory, an agent a thread: the simulator's bits, agent by agent, whatever the links do to rows.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../oneway/tests/common/mod.rs"]
+mod common;
+
+use std::sync::Arc;
+
+use common::{build, quadratic, raw_step, simulate, table, topology};
+use oneway::engine::Engine;
+use oneway::method::Method;
+use oneway::problem::Problem;
+use oneway::schedule::Schedule;
+use oneway::topology::Topology;
+use oneway_agent::agent::{Agent, Task};
+use oneway_agent::history::History;
+use oneway_agent::link::LinkError;
+use oneway_agent::memory::{MemoryNetwork, Mischief};
+use oneway_agent::ties::Ties;
+
+const STEP: f64 = 0.02;
+
+/// The states of all agents after so many rounds, each on a thread of its own.
+fn states(
+    method: &dyn Method,
+    problem: &dyn Problem,
+    topology: &Topology,
+    η: f64,
+    rounds: u64,
+    mischief: Mischief,
+) -> Vec<Vec<f64>> {
+    let ties = Ties::all(topology);
+    let schedule = Schedule::constant(η).unwrap();
+    let rows = Task { method, problem, ties: &ties[0], schedule, seed: 5 }.rows();
+    let network = MemoryNetwork::new(&ties, rows, mischief);
+    let run = |ties: &Ties| {
+        let task = Task { method, problem, ties, schedule, seed: 5 };
+        let history = Arc::new(task.history(1, History::enough(0, ties.lag)));
+        let mut link = network.link(ties.agent, Arc::clone(&history));
+        let mut agent = Agent::new(task, history).unwrap();
+        let done = (0..rounds).try_for_each(|_| agent.round(&mut link));
+        if let Err(error) = &done {
+            network.close(&LinkError::Stopped);
+            assert_eq!(*error, LinkError::Stopped, "agent {}", ties.agent);
+        }
+        agent.state().to_vec()
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = ties.iter().map(|ties| scope.spawn(|| run(ties))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn assert_same_bits(
+    case: &str,
+    method: &dyn Method,
+    problem: &dyn Problem,
+    topology: &Topology,
+    η: f64,
+    mischief: Mischief,
+) {
+    const ROUNDS: u64 = 12;
+    let mut simulator = simulate(method, problem, topology, η);
+    (0..ROUNDS).for_each(|_| simulator.round());
+    let found = states(method, problem, topology, η, ROUNDS, mischief);
+    for (agent, state) in found.iter().enumerate() {
+        let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(state), bits(simulator.view().state(agent)), "{case}: agent {agent}");
+    }
+}
+
+#[test]
+fn every_method_on_every_network_has_the_simulators_bits() {
+    let problem = quadratic(9, 0.3);
+    for (kind, graph, name, digraphs) in table() {
+        let topology = topology(kind, graph, &digraphs, 4);
+        let η = raw_step(kind, &topology, STEP);
+        let case = format!("{} ({graph:?}) on {name}", kind.name);
+        assert_same_bits(&case, &*build(kind), &problem, &topology, η, Mischief::default());
+    }
+}
+
+/// Rows that are lost are asked for again; those that come twice, late or out of order change nothing.
+#[test]
+fn loss_repetition_and_disorder_change_no_bit() {
+    let problem = quadratic(9, 0.3);
+    let mischief = Mischief { lose: 0.1, repeat: 0.3, hold: 0.2, seed: 3 };
+    for (kind, graph, name, digraphs) in table() {
+        if !["smtpp", "sgp", "multi-gossip", "compressed-smtpp"].contains(&kind.name) {
+            continue;
+        }
+        let topology = topology(kind, graph, &digraphs, 4);
+        let η = raw_step(kind, &topology, STEP);
+        let case = format!("{} ({graph:?}) on {name}", kind.name);
+        assert_same_bits(&case, &*build(kind), &problem, &topology, η, mischief);
+    }
+}

@@ -1,0 +1,76 @@
+//! The `oneway` command, and what networked agents share with it: experiment files and results folders ([`networked`]).
+//!
+//! Exit codes: 0 done; 1 `verify` or `replay` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
+//! was finished was written).
+
+mod args;
+mod arrivals;
+mod audit;
+mod certify;
+mod claims;
+mod commands;
+mod experiment;
+mod figure;
+mod inspect;
+mod methods_page;
+pub mod networked;
+mod problem_facts;
+mod progress;
+mod report;
+mod request;
+mod results;
+mod runner;
+mod sensitivity;
+mod sweep_stability;
+mod tune;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+/// What the command does.
+pub fn main() -> ExitCode {
+    let done = match Args::parse().command {
+        Command::Reproduce(reproduce) => commands::reproduce::reproduce(&reproduce),
+        Command::Run(run) => commands::run::run(&run),
+        Command::Tune(tune) => commands::tune::tune(&tune),
+        Command::Audit(audit) => commands::audit::audit(&audit),
+        Command::Verify(verify) => commands::verify::verify(&verify),
+        Command::Replay(replay) => commands::replay::replay(&replay),
+        Command::Report(report) => commands::report::report(&report),
+        Command::Certify(certify) => commands::certify::certify(&certify),
+        Command::Compare(compare) => commands::compare::compare(&compare),
+        Command::Inspect(inspect) => commands::inspect::inspect(&inspect),
+        Command::SweepStability(sweep) => commands::sweep_stability::sweep_stability(&sweep),
+        Command::Methods(list) => commands::list::methods(&list),
+        Command::Codecs(list) => commands::list::codecs(&list),
+        Command::Topologies(list) => commands::list::topologies(&list),
+        Command::Data(data) => commands::data::data(&data),
+        Command::Completions { shell } => commands::completions(shell),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("oneway: {}", message(&error));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// An error and its causes on one line; a cause that the error before it quotes already is not said twice.
+fn message(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said {
+        said if said.is_empty() => cause,
+        said if said.ends_with(&cause) => said,
+        said => format!("{said}: {cause}"),
+    })
+}
+
+/// Whether whoever read our output went away, as `head` does: no reason to complain.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+}
