@@ -9,10 +9,22 @@ use std::time::{Duration, Instant};
 
 use crate::frame::{Graph, Moment};
 use crate::link::LinkError;
+use crate::rows::Rows;
 use crate::ties::Ties;
 
-/// Rows that wait for each neighbour and graph, at most.
-pub const ROOM: usize = 8;
+/// Rows of a neighbour that there is always room for, however long they are.
+const LEAST_ROOM: usize = 8;
+
+/// More rows than that may take this many bytes for each neighbour and graph.
+const ROOM_BYTES: usize = 16 << 20;
+
+/// Rows that may wait for each neighbour and graph: all by which it can be ahead, if they are not too long. What has no room is dropped and
+/// must be asked for, which takes as long as many rounds of short rows.
+fn room(lag: u64, phases: u32, width: usize) -> usize {
+    let ahead = lag.saturating_add(1).saturating_mul(u64::from(phases));
+    let most = ROOM_BYTES / (8 * width.max(1));
+    usize::try_from(ahead).unwrap_or(usize::MAX).min(most).max(LEAST_ROOM)
+}
 
 /// The rows that have arrived at one agent.
 #[derive(Debug)]
@@ -33,6 +45,8 @@ struct Mail {
 /// What has come from one neighbour on one graph.
 #[derive(Debug, Default)]
 struct Pile {
+    /// How many rows may wait.
+    room: usize,
     /// Everything before this is done with.
     next: Moment,
     rows: BTreeMap<Moment, Vec<f64>>,
@@ -59,11 +73,15 @@ pub enum Delivery {
 
 impl Inbox {
     /// An empty one for all that an agent hears.
-    pub fn new(ties: &Ties) -> Self {
+    pub fn new(ties: &Ties, rows: &Rows) -> Self {
         let keys = Graph::BOTH
             .into_iter()
             .flat_map(|graph| ties.heard(graph).into_iter().map(move |from| (graph, from)));
-        let piles = keys.map(|key| (key, Pile::default())).collect();
+        let pile = |(graph, from): (Graph, usize)| {
+            let room = room(ties.lag, rows.phases, rows.widths[graph as usize]);
+            ((graph, from), Pile { room, ..Pile::default() })
+        };
+        let piles = keys.map(pile).collect();
         Self { mail: Mutex::new(Mail { piles, closed: None, stopped: false }), news: Condvar::new() }
     }
 
@@ -79,7 +97,7 @@ impl Inbox {
         if at < pile.next || pile.rows.contains_key(&at) {
             return Delivery::Known;
         }
-        if pile.rows.len() >= ROOM {
+        if pile.rows.len() >= pile.room {
             pile.more = true;
             match pile.rows.last_entry() {
                 Some(last) if *last.key() > at => {
@@ -212,7 +230,7 @@ impl Pile {
     }
 
     fn let_go(&mut self, row: Vec<f64>) {
-        if self.spare.len() < ROOM {
+        if self.spare.len() < LEAST_ROOM {
             self.spare.push(row);
         }
     }
@@ -227,10 +245,26 @@ mod tests {
 
     const NOW: Duration = Duration::ZERO;
 
+    fn inbox_of(agents: usize) -> Inbox {
+        let ring = families::ring(agents).unwrap();
+        let topology = Topology::of(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Inbox::new(&Ties::of(&topology, 1), &Rows { widths: [1, 1], wire: None, phases: 1 })
+    }
+
     fn inbox() -> Inbox {
-        let topology =
-            Topology::of(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
-        Inbox::new(&Ties::of(&topology, 1))
+        inbox_of(3)
+    }
+
+    #[test]
+    fn there_is_room_for_all_rows_by_which_a_neighbour_can_be_ahead() {
+        assert_eq!([room(2, 1, 10), room(8, 1, 10), room(63, 1, 10), room(63, 3, 10)], [8, 9, 64, 192]);
+        assert_eq!(
+            [room(63, 1, 1 << 16), room(63, 1, 1 << 20), room(u64::MAX, 9, 1)],
+            [32, 8, ROOM_BYTES / 8]
+        );
+        let inbox = inbox_of(20);
+        assert!((0..20).all(|round| deliver(&inbox, round) == Delivery::Kept));
+        assert_eq!(deliver(&inbox, 20), Delivery::TooEarly);
     }
 
     fn at(round: u64) -> Moment {
@@ -254,15 +288,15 @@ mod tests {
         for round in 1..1000 {
             deliver(&inbox, round);
         }
-        assert_eq!(inbox.waiting(), ROOM);
+        assert_eq!(inbox.waiting(), LEAST_ROOM);
         assert!(inbox.is_overtaken(0, Graph::Pull, at(0)));
         assert_eq!(deliver(&inbox, 0), Delivery::Kept);
-        assert_eq!(inbox.waiting(), ROOM);
+        assert_eq!(inbox.waiting(), LEAST_ROOM);
         let mut row = vec![0.0];
         assert_eq!(inbox.take(0, Graph::Pull, at(0), NOW, &mut row), Ok(true));
         assert_eq!(deliver(&inbox, 0), Delivery::Known, "done with");
         assert_eq!(inbox.take(0, Graph::Pull, at(5), NOW, &mut row), Ok(true));
-        assert_eq!((row, inbox.waiting()), (vec![5.0], ROOM - 6));
+        assert_eq!((row, inbox.waiting()), (vec![5.0], LEAST_ROOM - 6));
     }
 
     #[test]
@@ -309,7 +343,7 @@ mod tests {
                     deliver(&inbox, round); // asked for
                 }
                 prop_assert_eq!(row, vec![round as f64]);
-                prop_assert!(inbox.waiting() <= ROOM);
+                prop_assert!(inbox.waiting() <= LEAST_ROOM);
             }
         }
     }

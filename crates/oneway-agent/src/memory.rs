@@ -47,7 +47,8 @@ pub struct Mischief {
 impl MemoryNetwork {
     /// Links between agents with these ties; one for each agent, in order.
     pub fn new(ties: &[Ties], rows: Rows, mischief: Mischief) -> Arc<Self> {
-        let end = |ties| End { inbox: Inbox::new(ties), history: OnceLock::new(), held: Mutex::default() };
+        let end =
+            |ties| End { inbox: Inbox::new(ties, &rows), history: OnceLock::new(), held: Mutex::default() };
         Arc::new(Self { ends: ties.iter().map(end).collect(), rows, mischief })
     }
 

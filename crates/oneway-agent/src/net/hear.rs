@@ -12,9 +12,10 @@ use super::ends::Ends;
 use super::keys::Keys;
 use super::link::network;
 use super::questions::{Question, Questions};
+use super::serve::ROWS;
 use crate::frame::{Graph, Head, Moment};
 use crate::identity::Identity;
-use crate::inbox::{Delivery, Inbox, ROOM};
+use crate::inbox::{Delivery, Inbox};
 use crate::link::LinkError;
 use crate::rows::Rows;
 use crate::status::Status;
@@ -102,7 +103,7 @@ impl Drop for Answers {
     fn drop(&mut self) {
         drop(self.question.take()); // first, so that another can be asked
         let (from, graph, _) = self.asked;
-        if self.rows.load(Ordering::Relaxed) >= ROOM {
+        if self.rows.load(Ordering::Relaxed) >= ROWS {
             self.hearing.inbox.expect_more(from, graph);
         }
     }

@@ -93,7 +93,7 @@ impl ZenohLink {
         let session = zenoh::open(config).wait().map_err(network)?;
         let ends = Arc::new(Ends::open(ends_file, identity.run_id()));
         let hearing = Arc::new(Hearing {
-            inbox: Inbox::new(ties),
+            inbox: Inbox::new(ties, &rows),
             status: Arc::clone(&status),
             run: identity.run_id(),
             identity: identity.clone(),

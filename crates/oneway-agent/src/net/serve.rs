@@ -14,11 +14,13 @@ use super::ends::Ends;
 use crate::frame::{Graph, Moment};
 use crate::history::{Found, History};
 use crate::identity::Identity;
-use crate::inbox::ROOM;
 use crate::status::Status;
 
 /// Questions of a neighbour that wait, at most. One too many is forgotten; who asked it will ask again.
 const QUESTIONS: usize = 32;
+
+/// Rows in an answer, at most: whoever asks has room for these, and asks again.
+pub(super) const ROWS: usize = 8;
 
 /// The answer to a neighbour that says that it is done.
 pub(super) const NOTED: &str = "noted";
@@ -63,7 +65,7 @@ impl Answers {
         }
     }
 
-    /// The rows from the one that is asked for on, as many as the asker has room for.
+    /// The rows from the one that is asked for on, a few at a time.
     fn again(&self, graph: Graph, to: usize, query: &Query) -> zenoh::Result<()> {
         let number = |name: &str| query.parameters().get(name).and_then(|value| value.parse::<u64>().ok());
         if let Some(round) = number("done") {
@@ -79,7 +81,7 @@ impl Answers {
         let mut at = Moment { round, phase: u32::try_from(phase).unwrap_or(u32::MAX) };
         let mut found = 0;
         // on links that are there in some rounds only, rounds without a row are passed over
-        for _ in 0..ROOM * 16 {
+        for _ in 0..ROWS * 16 {
             let mut bytes = vec![];
             match self.history.frame(to, graph, at, &mut bytes) {
                 Found::Here => {
@@ -91,7 +93,7 @@ impl Answers {
                 Found::Ahead => break,
                 Found::Gone(oldest) => return query.reply_err(format!("gone {oldest}")).wait(),
             }
-            if found == ROOM {
+            if found == ROWS {
                 break;
             }
             at = match at.phase.saturating_add(1) < self.phases {
