@@ -80,7 +80,7 @@ fn run_cell(
 ) -> Result<bool> {
     let n = cell.setup().topology.agents();
     let mut addresses = free_addresses(2 * n)?;
-    let hosts = Hosts { metrics: addresses.split_off(n), addresses, keys: None };
+    let hosts = Hosts { metrics: addresses.split_off(n), addresses, ..Hosts::default() };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
     let mut crew = Crew {
         folder,

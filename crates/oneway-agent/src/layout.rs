@@ -9,15 +9,17 @@ use oneway_lab::networked::{NetworkedCell, Share, sha256};
 
 use crate::config::{Config, LinksConfig, MethodConfig, ProblemConfig, StepConfig};
 use crate::identity::Identity;
-use crate::net::config::{Endpoints, Tls};
+use crate::net::config::{Dial, Endpoints, Tls};
 use crate::run::write_whole;
 use crate::ties::Ties;
 
 /// Where agents are, one for each.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Hosts {
     /// `address:port` of each agent, as others see it.
     pub addresses: Vec<String>,
+    /// Where each listens, if that is another; none for all that are not named.
+    pub binds: Vec<Option<String>>,
     /// The same for the pages for Prometheus, if there are to be any.
     pub metrics: Vec<String>,
     /// Where keys and certificates are, if links are to be safe: `authority.pem`, `agent-<number>.pem` and `.key`.
@@ -135,13 +137,15 @@ fn write_rows(share: &mut Share, agent: usize, folder: &Path) -> Result<Option<S
 fn endpoints(ties: &Ties, hosts: &Hosts, observed: bool) -> Endpoints {
     let protocol = if hosts.keys.is_some() { "tls" } else { "tcp" };
     let of = |agent: usize| format!("{protocol}/{}", hosts.addresses[agent]);
+    let dial = |agent| Dial { agent, address: of(agent) };
     let tls = hosts.keys.as_ref().map(|keys| Tls {
         authority: keys.join("authority.pem"),
         certificate: keys.join(format!("agent-{}.pem", ties.agent)),
         key: keys.join(format!("agent-{}.key", ties.agent)),
     });
     let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
-    Endpoints { listen: of(ties.agent), connect: lower.map(of).collect(), tls, observed }
+    let bind = hosts.binds.get(ties.agent).cloned().flatten();
+    Endpoints { listen: of(ties.agent), bind, connect: lower.map(dial).collect(), tls, observed }
 }
 
 /// A cell's name as a folder: letters, digits and hyphens, and a number that makes it unique.

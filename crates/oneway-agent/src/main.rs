@@ -57,9 +57,12 @@ enum Command {
         /// Where agents are: `[[agent]]` with `address = "host:port"`, one for each
         #[arg(long)]
         hosts: PathBuf,
-        /// Where keys go
+        /// Where keys go: a folder that is not there yet
         #[arg(long)]
         out: PathBuf,
+        /// For how long certificates are valid
+        #[arg(long, default_value_t = 730, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+        days: u32,
     },
     /// Show all agents of a run: round, lag, loss, whom they wait for
     Top {
@@ -189,10 +192,10 @@ fn command(command: Command) -> Result<ExitCode> {
             say(&gather_all(&file, &overrides, &plan, &out)?)?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Keys { hosts, out } => {
+        Command::Keys { hosts, out, days } => {
             let hosts = read_hosts(&hosts, None)?.addresses;
             let hosts = hosts.iter().map(|address| host_of(address)).collect::<Result<Vec<_>>>()?;
-            say(&authority::make(&hosts, &out)?)?;
+            say(&authority::make(&hosts, days, &out)?)?;
             Ok(ExitCode::SUCCESS)
         }
         Command::Top { folder, once } => {

@@ -22,6 +22,8 @@ struct HostsFile {
 struct HostEntry {
     /// `host:port` where its neighbours find it.
     address: String,
+    /// `host:port` that it listens at, where that is another.
+    bind: Option<String>,
     /// `host:port` of its pages of numbers.
     metrics: Option<String>,
 }
@@ -31,8 +33,8 @@ pub fn read_hosts(path: &Path, keys: Option<PathBuf>) -> Result<Hosts> {
     let read = || {
         let text = std::fs::read_to_string(path)?;
         let HostsFile { agent } = toml::from_str(&text)?;
-        for (number, HostEntry { address, metrics }) in agent.iter().enumerate() {
-            for given in metrics.iter().chain([address]) {
+        for (number, HostEntry { address, bind, metrics }) in agent.iter().enumerate() {
+            for given in metrics.iter().chain(bind).chain([address]) {
                 host_of(given).with_context(|| format!("agent {number}"))?;
             }
             if let Some(other) = agent[..number].iter().position(|other| other.address == *address) {
@@ -43,9 +45,13 @@ pub fn read_hosts(path: &Path, keys: Option<PathBuf>) -> Result<Hosts> {
         if with != 0 && with != agent.len() {
             bail!("give `metrics` for all agents or for none");
         }
-        let (addresses, metrics): (Vec<_>, Vec<_>) =
-            agent.into_iter().map(|agent| (agent.address, agent.metrics)).unzip();
-        anyhow::Ok(Hosts { addresses, metrics: metrics.into_iter().flatten().collect(), keys })
+        let mut hosts = Hosts { keys, ..Hosts::default() };
+        for HostEntry { address, bind, metrics } in agent {
+            hosts.addresses.push(address);
+            hosts.binds.push(bind);
+            hosts.metrics.extend(metrics);
+        }
+        anyhow::Ok(hosts)
     };
     read().with_context(|| path.display().to_string())
 }

@@ -30,6 +30,7 @@ struct Now {
     checkpoint: Option<u64>,
     loss: Option<f64>,
     finished: bool,
+    strangers: u64,
 }
 
 #[derive(Debug, Default)]
@@ -174,6 +175,13 @@ impl Status {
         let neighbour = now.neighbour(from);
         neighbour.refused += 1;
         neighbour.refused
+    }
+
+    /// A connection was turned away that did not prove who it is; how many so far.
+    pub fn refuse_stranger(&self) -> u64 {
+        let mut now = self.lock();
+        now.strangers += 1;
+        now.strangers
     }
 
     /// A neighbour is there, or away.

@@ -45,8 +45,7 @@ fn cut_for_five_seconds(topology: &str) {
     proxy.delay(Duration::from_millis(10));
     crew.edit(2, &format!("tcp/{direct}"), &format!("tcp/{}", proxy.address));
     crew.start_all();
-    crew.wait_for_words(2, "agent 1 is there", soon());
-    std::thread::sleep(Duration::from_millis(500));
+    crew.wait_for_states(2, 2_000, soon());
     let before: Vec<usize> = (0..AGENTS).map(|agent| crew.log(agent).len()).collect();
     proxy.cut(true);
     std::thread::sleep(Duration::from_secs(5));

@@ -96,8 +96,7 @@ fn an_observer_sees_the_curves_through_a_restart() {
     let mut crew = Crew::plan(&place, 3, &["--observe", "--checkpoint-every", "50"]);
     let observer = Observer::new(&crew, &[]); // before anybody is there
     crew.start_all();
-    crew.wait_for_words(0, "agent 1 is there", soon());
-    std::thread::sleep(Duration::from_millis(300));
+    crew.wait_for_states(1, 20_000, soon());
     crew.kill(1);
     crew.start(1);
     crew.assert_simulated(&place, soon());
@@ -113,8 +112,7 @@ fn an_observer_that_stalls_and_dies_changes_nothing() {
     let mut crew = Crew::plan(&place, 3, &["--observe"]);
     let observer = Observer::new(&crew, &[]);
     crew.start_all();
-    crew.wait_for_words(0, "agent 1 is there", soon());
-    std::thread::sleep(Duration::from_millis(300));
+    crew.wait_for_states(1, 20_000, soon());
     let stop = format!("kill -STOP {}", observer.0.id());
     assert!(Command::new("sh").arg("-c").arg(stop).status().unwrap().success());
     crew.assert_simulated(&place, soon());
@@ -142,11 +140,7 @@ fn an_observer_that_is_left_alone_ends() {
 #[test]
 fn an_observer_needs_a_certificate_where_agents_have_them() {
     let place = Place::new(&a9a(3, ROUNDS, RING));
-    let hosts = place.path("hosts-for-keys.toml");
-    std::fs::write(&hosts, crew::hosts_file(3)).unwrap();
-    let keys = place.path("keys");
-    let made = output(&["keys", "--hosts", hosts.to_str().unwrap(), "--out", keys.to_str().unwrap()]);
-    assert!(made.status.success(), "{}", complaint(&made));
+    let keys = crew::keys(&place, 3, "keys");
     let mut crew = Crew::plan(&place, 3, &["--observe", "--keys", keys.to_str().unwrap()]);
     // one with the certificate of an agent hears nothing
     let foreign = place.path("foreign");

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::keys::Keys;
 use super::observer::OBSERVER;
+use super::secure::id;
 use crate::frame::Graph;
 use crate::ties::Ties;
 
@@ -15,11 +16,14 @@ use crate::ties::Ties;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Endpoints {
-    /// Where others find it, as `tcp/address:port` or `tls/address:port`.
+    /// Where others find it, as `tcp/host:port`, or `tls/host:port` with keys.
     pub listen: String,
+    /// `host:port` to listen at where that is another: all addresses of a machine, say, or one behind a translation of addresses.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub bind: Option<String>,
     /// Where it finds those neighbours that it dials. Of two neighbours the one with the higher number dials: two connections
     /// between the same two would be one too many.
-    pub connect: Vec<String>,
+    pub connect: Vec<Dial>,
     /// Keys and certificates; none for links without TLS.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tls: Option<Tls>,
@@ -31,10 +35,24 @@ pub struct Endpoints {
 impl Endpoints {
     /// What is wrong with it, whatever the network is like.
     pub fn check(&self) -> anyhow::Result<()> {
-        for endpoint in self.connect.iter().chain([&self.listen]) {
-            if endpoint.parse::<zenoh::config::EndPoint>().is_err() {
-                anyhow::bail!("`{endpoint}` is not an endpoint such as tcp/10.0.0.1:7450");
+        let protocol = if self.tls.is_some() { "tls" } else { "tcp" };
+        let dialled = self.connect.iter().map(|dial| &dial.address);
+        for endpoint in dialled.chain([&self.listen]) {
+            let address = endpoint.strip_prefix(protocol).and_then(|rest| rest.strip_prefix('/'));
+            let port = address.and_then(|address| address.rsplit_once(':')?.1.parse::<u16>().ok());
+            if port.is_none() || endpoint.parse::<zenoh::config::EndPoint>().is_err() {
+                let keys = if self.tls.is_some() { "with" } else { "without" };
+                anyhow::bail!(
+                    "`{endpoint}` is not an endpoint such as {protocol}/10.0.0.1:7450, for links {keys} keys"
+                );
             }
+        }
+        if let Some(bind) = &self.bind
+            && bind
+                .rsplit_once(':')
+                .is_none_or(|(host, port)| host.is_empty() || port.parse::<u16>().is_err())
+        {
+            anyhow::bail!("`bind` = \"{bind}\" is not an address such as 0.0.0.0:7450");
         }
         for file in
             self.tls.iter().flat_map(|Tls { authority, certificate, key }| [authority, certificate, key])
@@ -45,8 +63,26 @@ impl Endpoints {
     }
 }
 
+impl Endpoints {
+    /// Where it listens, as an endpoint.
+    pub(super) fn listens_at(&self) -> String {
+        let protocol = if self.tls.is_some() { "tls" } else { "tcp" };
+        self.bind.as_ref().map_or_else(|| self.listen.clone(), |bind| format!("{protocol}/{bind}"))
+    }
+}
+
 fn is_false(given: &bool) -> bool {
     !given
+}
+
+/// A neighbour that is dialled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Dial {
+    /// Its number.
+    pub agent: usize,
+    /// Where it is found, as `tcp/host:port` or `tls/host:port`.
+    pub address: String,
 }
 
 /// Files with keys and certificates.
@@ -55,59 +91,63 @@ fn is_false(given: &bool) -> bool {
 pub struct Tls {
     /// The certificate of the authority that signed those of all agents.
     pub authority: PathBuf,
-    /// The agent's own, for the name `agent-<number>`.
+    /// The agent's own, for the [name](common_name) `agent-<number>`.
     pub certificate: PathBuf,
     /// Its private key.
     pub key: PathBuf,
 }
 
-/// The common name in an agent's certificate.
+/// The name in an agent's certificate.
 pub fn common_name(agent: usize) -> String {
     format!("agent-{agent}")
 }
 
-/// The settings of the session: peers with explicit endpoints, no discovery of any kind.
-pub fn settings(endpoints: &Endpoints, keys: &Keys, ties: &Ties, longest_frame: usize) -> Value {
-    let wait_before_close_micros = 60_000_000u64;
-    let mut settings = json!({
-        "mode": "peer",
-        "listen": { "endpoints": [endpoints.listen], "timeout_ms": 10_000, "exit_on_failure": true,
-            "retry": { "period_init_ms": 100, "period_max_ms": 1000, "period_increase_factor": 2 } },
-        "connect": { "endpoints": endpoints.connect, "timeout_ms": -1, "exit_on_failure": false,
-            "retry": { "period_init_ms": 50, "period_max_ms": 200, "period_increase_factor": 2 } },
-        "open": { "return_conditions": { "connect_scouted": false, "declares": false } },
-        "scouting": {
-            "multicast": { "enabled": false },
-            "gossip": { "enabled": false },
-        },
-        "transport": {
-            "unicast": { "max_links": 1 },
-            "link": {
-                "tx": { "queue": { "congestion_control": { "block": { "wait_before_close": wait_before_close_micros } } } },
-                // a row, and room for small talk
-                "rx": { "max_message_size": longest_frame + (1 << 16) },
+/// Where a Zenoh session listens and whom it dials, as endpoints of its own.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    pub(super) listen: Vec<String>,
+    pub(super) connect: Vec<String>,
+    /// Its Zenoh id, where that is to be known beforehand.
+    pub(super) id: Option<String>,
+}
+
+impl Session {
+    /// The settings of a session: peers with explicit endpoints, no discovery of any kind. A message is at most as long as a frame.
+    pub(super) fn settings(&self, longest_frame: usize) -> Value {
+        let Self { listen, connect, id } = self;
+        let wait_before_close_micros = 60_000_000u64;
+        let mut settings = json!({
+            "mode": "peer",
+            "listen": { "endpoints": listen, "timeout_ms": 10_000, "exit_on_failure": true,
+                "retry": { "period_init_ms": 100, "period_max_ms": 1000, "period_increase_factor": 2 } },
+            "connect": { "endpoints": connect, "timeout_ms": -1, "exit_on_failure": false,
+                "retry": { "period_init_ms": 50, "period_max_ms": 200, "period_increase_factor": 2 } },
+            "open": { "return_conditions": { "connect_scouted": false, "declares": false } },
+            "scouting": {
+                "multicast": { "enabled": false },
+                "gossip": { "enabled": false },
             },
-            "shared_memory": { "enabled": false },
-        },
-    });
-    if let Some(Tls { authority, certificate, key }) = &endpoints.tls {
-        settings["transport"]["link"]["tls"] = json!({
-            "root_ca_certificate": authority,
-            "listen_certificate": certificate,
-            "listen_private_key": key,
-            "connect_certificate": certificate,
-            "connect_private_key": key,
-            "enable_mtls": true,
-            "verify_name_on_connect": true,
+            "transport": {
+                "unicast": { "max_links": 1 },
+                "link": {
+                    "tx": { "queue": { "congestion_control": {
+                        "block": { "wait_before_close": wait_before_close_micros } } } },
+                    // a row, and room for small talk
+                    "rx": { "max_message_size": longest_frame + (1 << 16) },
+                },
+                "shared_memory": { "enabled": false },
+            },
         });
-        settings["access_control"] = access(keys, ties, endpoints.observed);
+        if let Some(id) = id {
+            settings["id"] = json!(id);
+        }
+        settings
     }
-    settings
 }
 
 /// Who may say what to this agent: each neighbour on its own links, and nobody anything else. An observer may listen to estimates and
-/// see who is there, and say nothing.
-fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
+/// see who is there, and say nothing. Peers are known by their Zenoh ids, which [tunnels](super::secure) hold against certificates.
+pub(super) fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
     let me = ties.agent;
     let mut rules = vec![json!({
         "id": "out",
@@ -143,10 +183,20 @@ fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
             }));
             names.push(id);
         }
+        if observed {
+            // whoever comes in and is no neighbour is an observer, and a neighbour is none
+            let id = format!("{who} does not observe");
+            rules.push(json!({
+                "id": id, "permission": "deny", "flows": ["ingress"],
+                "messages": ["declare_subscriber"], "key_exprs": [keys.estimate(me)],
+            }));
+            names.push(id);
+        }
         let subject = common_name(who);
-        subjects.push(json!({ "id": subject, "cert_common_names": [subject] }));
+        subjects.push(json!({ "id": subject, "zids": [id::agent(who)] }));
         policies.push(json!({ "rules": names, "subjects": [subject] }));
     }
+    let mut anyone = vec!["out"];
     if observed {
         rules.push(json!({
             "id": OBSERVER, "permission": "allow", "flows": ["ingress"],
@@ -157,11 +207,10 @@ fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
             "messages": ["liveliness_query", "declare_liveliness_subscriber"],
             "key_exprs": [keys.alive(me), keys.any_done(me)],
         }));
-        subjects.push(json!({ "id": OBSERVER, "cert_common_names": [OBSERVER] }));
-        policies.push(json!({ "rules": [OBSERVER, "observer watches"], "subjects": [OBSERVER] }));
+        anyone.extend([OBSERVER, "observer watches"]);
     }
     subjects.push(json!({ "id": "anyone" }));
-    policies.push(json!({ "rules": ["out"], "subjects": ["anyone"] }));
+    policies.push(json!({ "rules": anyone, "subjects": ["anyone"] }));
     json!({
         "enabled": true, "default_permission": "deny",
         "rules": rules, "subjects": subjects, "policies": policies,
@@ -174,20 +223,38 @@ mod tests {
     use oneway::graph::families;
     use oneway::topology::{Subgraph, Topology, Weights};
 
-    fn endpoints(tls: Option<Tls>) -> Endpoints {
-        Endpoints { listen: "tcp/127.0.0.1:0".to_owned(), connect: vec![], tls, observed: true }
-    }
-
     #[test]
-    fn zenoh_takes_the_settings_with_and_without_tls() {
+    fn zenoh_takes_the_settings_with_and_without_access_control() {
         let topology =
             Topology::of(&[families::ring(4).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
         let ties = Ties::of(&topology, 1);
-        let files = Tls { authority: "ca.pem".into(), certificate: "1.pem".into(), key: "1.key".into() };
-        for tls in [None, Some(files)] {
-            let settings = settings(&endpoints(tls), &Keys::new("abc"), &ties, 1000);
+        for id in [None, Some(id::agent(1))] {
+            let session = Session { listen: vec!["tcp/127.0.0.1:0".to_owned()], id, ..Session::default() };
+            let mut settings = session.settings(1000);
+            if session.id.is_some() {
+                settings["access_control"] = access(&Keys::new("abc"), &ties, true);
+            }
             zenoh::Config::from_json5(&settings.to_string()).unwrap();
         }
+    }
+
+    #[test]
+    fn endpoints_are_those_of_links_with_or_without_keys() {
+        let check = |listen: &str, bind: Option<&str>, tls: bool| {
+            let files = Tls { authority: "a".into(), certificate: "b".into(), key: "c".into() };
+            let (listen, bind) = (listen.to_owned(), bind.map(str::to_owned));
+            let dial = Dial { agent: 0, address: listen.clone() };
+            let tls = tls.then_some(files);
+            let checked = Endpoints { listen, bind, connect: vec![dial], tls, observed: false }.check();
+            format!("{:#}", checked.err().unwrap_or_else(|| anyhow::anyhow!("good")))
+        };
+        assert_eq!(check("tcp/10.0.0.1:7450", Some("0.0.0.0:7450"), false), "good");
+        for (listen, tls) in
+            [("tls/a:1", false), ("tcp/a:1", true), ("quic/a:1", true), ("tcp/a", false), ("a:1", false)]
+        {
+            assert!(check(listen, None, tls).contains("is not an endpoint such as"), "{listen}");
+        }
+        assert!(check("tcp/a:1", Some("a"), false).contains("`bind`"));
     }
 
     #[test]

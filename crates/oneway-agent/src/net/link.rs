@@ -12,11 +12,13 @@ use zenoh::qos::CongestionControl;
 use zenoh::query::{ConsolidationMode, Query, Reply};
 use zenoh::{Session, Wait};
 
-use super::config::{Endpoints, settings};
+use super::config::{self, Endpoints, access};
 use super::ends::Ends;
 use super::hear::{Answers, Hearing, watch};
 use super::keys::Keys;
 use super::questions::Questions;
+use super::secure::id::{self, Peer};
+use super::secure::{Door, Tunnels, address_of};
 use super::serve::{self, NOTED, Question};
 use crate::frame::{Graph, Moment};
 use crate::history::{Found, History};
@@ -75,6 +77,40 @@ pub struct ZenohLink {
     token: Option<LivelinessToken>,
     patience: Patience,
     guard: Guard,
+    /// Below the session where links have keys; they go when it has gone.
+    _tunnels: Option<Tunnels>,
+}
+
+/// A session on its own endpoints, or behind tunnels where there are keys.
+fn open_session(
+    endpoints: &Endpoints,
+    ties: &Ties,
+    keys: &Keys,
+    longest_frame: usize,
+    status: Arc<Status>,
+) -> Result<(Session, Option<Tunnels>), LinkError> {
+    let listens_at = endpoints.listens_at();
+    let (session, tunnels) = match &endpoints.tls {
+        None => {
+            let connect = endpoints.connect.iter().map(|dial| dial.address.clone()).collect();
+            (config::Session { listen: vec![listens_at], connect, id: None }, None)
+        }
+        Some(tls) => {
+            let observer = endpoints.observed.then_some(Peer::Observer);
+            let peers = ties.neighbours().into_iter().map(Peer::Agent).chain(observer).collect();
+            let door = Door { address: address_of(&listens_at), peers, status };
+            let tunnels = Tunnels::open(tls, &endpoints.connect, Some(door))?;
+            let (listen, connect) = (vec![tunnels.listen()], tunnels.connect.clone());
+            let id = Some(id::agent(ties.agent));
+            (config::Session { listen, connect, id }, Some(tunnels))
+        }
+    };
+    let mut settings = session.settings(longest_frame);
+    if tunnels.is_some() {
+        settings["access_control"] = access(keys, ties, endpoints.observed);
+    }
+    let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
+    Ok((zenoh::open(config).wait().map_err(network)?, tunnels))
 }
 
 pub(super) fn network(error: impl ToString) -> LinkError {
@@ -88,9 +124,8 @@ impl ZenohLink {
             options;
         let me = ties.agent;
         let keys = Keys::new(identity.key());
-        let settings = settings(endpoints, &keys, ties, rows.longest_frame());
-        let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
-        let session = zenoh::open(config).wait().map_err(network)?;
+        let (session, tunnels) =
+            open_session(endpoints, ties, &keys, rows.longest_frame(), Arc::clone(&status))?;
         let ends = Arc::new(Ends::open(ends_file, identity.run_id()));
         let hearing = Arc::new(Hearing {
             inbox: Inbox::new(ties, &rows),
@@ -140,7 +175,16 @@ impl ZenohLink {
         for who in ties.neighbours() {
             watch(&session, &hearing, who)?;
         }
-        Ok(Self { session, hearing, history, publishers, token: Some(token), patience, guard })
+        Ok(Self {
+            session,
+            hearing,
+            history,
+            publishers,
+            token: Some(token),
+            patience,
+            guard,
+            _tunnels: tunnels,
+        })
     }
 
     /// Says that this agent has come to its end, and goes on answering until all that hear it have come to theirs, at most so

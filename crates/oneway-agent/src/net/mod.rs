@@ -7,6 +7,7 @@ pub mod keys;
 mod link;
 pub mod observer;
 mod questions;
+mod secure;
 mod serve;
 
 pub use link::{Guard, ZenohLink, ZenohOptions};

@@ -4,16 +4,17 @@
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::json;
 use zenoh::pubsub::Publisher;
 use zenoh::qos::{CongestionControl, Priority};
 use zenoh::sample::SampleKind;
 use zenoh::{Session, Wait};
 
 use super::ZenohLink;
-use super::config::Tls;
+use super::config::{self, Dial, Tls};
 use super::keys::Keys;
 use super::link::network;
+use super::secure::Tunnels;
+use super::secure::id;
 use crate::frame::{self, Content, Graph, Head, Moment};
 use crate::identity::Identity;
 use crate::link::LinkError;
@@ -98,6 +99,7 @@ pub struct Observer {
     /// What it hears.
     pub heard: Receiver<Estimate>,
     present: Arc<Mutex<Vec<Presence>>>,
+    _tunnels: Option<Tunnels>,
 }
 
 /// What an observer knows of an agent.
@@ -116,7 +118,16 @@ impl Observer {
         dim: usize,
         tls: Option<&Tls>,
     ) -> Result<Self, LinkError> {
-        let config = zenoh::Config::from_json5(&settings(agents, dim, tls).to_string()).map_err(network)?;
+        let dial = |(agent, address): (usize, &String)| Dial { agent, address: address.clone() };
+        let dials: Vec<Dial> = agents.iter().enumerate().map(dial).collect();
+        let tunnels = tls.map(|tls| Tunnels::open(tls, &dials, None)).transpose()?;
+        let own = config::Session {
+            listen: vec![],
+            connect: tunnels.as_ref().map_or_else(|| agents.to_vec(), |tunnels| tunnels.connect.clone()),
+            id: tunnels.is_some().then(id::observer),
+        };
+        let settings = own.settings(frame::size(dim));
+        let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
         let session = zenoh::open(config).wait().map_err(network)?;
         let (tell, heard) = sync_channel(ROOM * agents.len());
         let (keys, run) = (Keys::new(identity.key()), identity.run_id());
@@ -135,7 +146,7 @@ impl Observer {
             })?;
             follow(&session, done, agent, &present, |of, there| of.done |= there)?;
         }
-        Ok(Self { session, heard, present })
+        Ok(Self { session, heard, present, _tunnels: tunnels })
     }
 
     /// Whether there was somebody, and now everyone is done or away.
@@ -168,33 +179,6 @@ fn follow(
     tokens.background().wait().map_err(network)
 }
 
-/// The settings of an observer's session: it dials, and nobody dials it.
-fn settings(agents: &[String], dim: usize, tls: Option<&Tls>) -> serde_json::Value {
-    let mut settings = json!({
-        "mode": "peer",
-        "listen": { "endpoints": [] },
-        "connect": { "endpoints": agents, "timeout_ms": -1, "exit_on_failure": false,
-            "retry": { "period_init_ms": 50, "period_max_ms": 200, "period_increase_factor": 2 } },
-        "open": { "return_conditions": { "connect_scouted": false, "declares": false } },
-        "scouting": { "multicast": { "enabled": false }, "gossip": { "enabled": false } },
-        "transport": {
-            "unicast": { "max_links": 1 },
-            "link": { "rx": { "max_message_size": frame::size(dim) + (1 << 16) } },
-            "shared_memory": { "enabled": false },
-        },
-    });
-    if let Some(Tls { authority, certificate, key }) = tls {
-        settings["transport"]["link"]["tls"] = json!({
-            "root_ca_certificate": authority,
-            "connect_certificate": certificate,
-            "connect_private_key": key,
-            "enable_mtls": true,
-            "verify_name_on_connect": true,
-        });
-    }
-    settings
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,14 +199,5 @@ mod tests {
         assert_eq!(read(&good, 2, 5, 3), None, "another length");
         assert_eq!(read(&good[1..], 2, 5, 2), None, "no frame");
         assert_eq!(read(&frame(head(5, 2, 1), &[1.0, 2.0]), 2, 5, 2), None, "a row for somebody else");
-    }
-
-    #[test]
-    fn zenoh_takes_the_settings() {
-        let tls = Tls { authority: "ca.pem".into(), certificate: "o.pem".into(), key: "o.key".into() };
-        for tls in [None, Some(&tls)] {
-            let settings = settings(&["tcp/127.0.0.1:1".to_owned()], 5, tls);
-            zenoh::Config::from_json5(&settings.to_string()).unwrap();
-        }
     }
 }

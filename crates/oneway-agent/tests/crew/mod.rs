@@ -3,6 +3,7 @@
 
 pub mod proxy;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -253,11 +254,15 @@ impl Crew {
     /// Waits until an agent has recorded so many bytes of states.
     pub fn wait_for_states(&self, agent: usize, bytes: u64, at_most: Duration) {
         let until = Instant::now() + at_most;
-        let path = self.folder.join(format!("agent-{agent}/states"));
-        while std::fs::metadata(&path).map_or(0, |file| file.len()) < bytes {
+        while self.states(agent) < bytes {
             assert!(Instant::now() < until, "agent {agent} does not come forward; {}", self.logs());
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// How many bytes of states an agent has recorded.
+    pub fn states(&self, agent: usize) -> u64 {
+        std::fs::metadata(self.folder.join(format!("agent-{agent}/states"))).map_or(0, |file| file.len())
     }
 
     /// Waits until a log says something.
@@ -265,6 +270,15 @@ impl Crew {
         let until = Instant::now() + at_most;
         while !self.log(agent).contains(words) {
             assert!(Instant::now() < until, "agent {agent} never said \"{words}\":\n{}", self.log(agent));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until any log says something.
+    pub fn wait_for_any_words(&self, words: &str, at_most: Duration) {
+        let until = Instant::now() + at_most;
+        while !(0..self.children.len()).any(|agent| self.log(agent).contains(words)) {
+            assert!(Instant::now() < until, "nobody ever said \"{words}\"; {}", self.logs());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -288,6 +302,29 @@ impl Drop for Crew {
     fn drop(&mut self) {
         (0..self.children.len()).for_each(|agent| self.kill(agent));
     }
+}
+
+/// Something that this machine does not have, so that a test cannot be done here: said, and noted in the file that `ONEWAY_LEFT_OUT`
+/// names. Where it must be had, because `ONEWAY_REQUIRES` lists it (as CI does), the test fails.
+pub fn leave_out(what: &str, why: &str) {
+    let required = std::env::var("ONEWAY_REQUIRES").unwrap_or_default();
+    assert!(!required.split_whitespace().any(|name| name == what), "{what} must be had here: {why}");
+    let line = format!("left out for want of {what}: {why}");
+    eprintln!("{line}");
+    if let Some(path) = std::env::var_os("ONEWAY_LEFT_OUT") {
+        let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
+}
+
+/// Makes keys for agents on loopback, in a folder of this name.
+pub fn keys(place: &Place, agents: usize, name: &str) -> PathBuf {
+    let hosts = place.path("hosts-for-keys.toml");
+    std::fs::write(&hosts, hosts_file(agents)).unwrap();
+    let folder = place.path(name);
+    let made = agent().arg("keys").arg("--hosts").arg(hosts).arg("--out").arg(&folder).output().unwrap();
+    assert!(made.status.success(), "{}", complaint(&made));
+    folder
 }
 
 /// Addresses on loopback that are free now.
