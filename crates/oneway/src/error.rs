@@ -327,7 +327,7 @@ impl Error {
         name: impl Into<String>,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Error {
-        let name = name.into();
+        let name = shown(&name.into()); // a few characters tell which it is
         let known: Vec<&str> = known.into_iter().collect();
         let suggestion = known
             .iter()
