@@ -60,13 +60,13 @@ impl FiniteSumSpec {
         seed: u64,
     ) -> Result<Self> {
         let classifies = matches!(kind, ModelKind::Softmax | ModelKind::TwoLayer);
-        let dataset = fields.string("dataset")?;
+        let dataset = fields.file("dataset")?;
         let features = dimension(fields, "features", run.agents)?;
-        let test = if classifies { fields.string("test")? } else { None };
+        let test = if classifies { fields.file("test")? } else { None };
         let classes = if classifies { classes(fields)? } else { None };
         let model = ModelSpec::read(kind, fields)?;
         let regulariser = regulariser(fields)?;
-        let intercept = flag(fields, "intercept")?.unwrap_or(classifies);
+        let intercept = fields.flag("intercept")?.unwrap_or(classifies);
         let (partition, batch) = (partition(fields)?, batch(fields)?);
         let dataset = fields.required("dataset", dataset)?;
         let dataset = match !classifies && dataset == SYNTHETIC {
@@ -207,13 +207,4 @@ fn synthetic(fields: &mut Fields, features: Option<usize>) -> Result<Synthetic> 
         return fields.wrong("rows", &Value::Integer(rows as i64), &expected);
     }
     Ok(Synthetic { rows: rows as usize, features, noise, outliers, heterogeneity })
-}
-
-/// True or false.
-fn flag(fields: &mut Fields, key: &str) -> Result<Option<bool>> {
-    match fields.value(key) {
-        None => Ok(None),
-        Some(Value::Boolean(flag)) => Ok(Some(flag)),
-        Some(other) => fields.wrong(key, &other, "true or false"),
-    }
 }
