@@ -40,6 +40,16 @@ fn names_and_texts_are_bounded() {
         ("seed = 1", "seed = 0xffffffffffffffff", &["0xffffffffffffffff is out of range: whole numbers go"]),
         ("0.01", "1e999", &["line 6, column 9: 1e999 is out of range: numbers go to 1.79", "e308"]),
         ("seed = 1", &number, &["TOML parse error at line 14, column 8: 9999", "is out of range"]),
+        ("seed = 1", "seed = 1e300", &["run: `seed` = 1e300 is not possible: it must be a whole number"]),
+        ("momentum = 0.1", "momentum = 1e300", &["`momentum` = 1e300 is not possible"]),
+        (
+            "kind = \"logistic\"",
+            "kind = \"softmax\"\nclasses = [1, 1]",
+            &[
+                "problem: `classes` = [1, 1] is an array: it must be a list of labels, each a number, and two or more",
+            ],
+        ),
+        ("kind = \"logistic\"", "kind = \"softmax\"\nclasses = []", &["problem: `classes` = [] is an array"]),
         ("seed = 1", &list, &["run: `seed` = [1, 1, 1", "is an array: it must be a whole number"]),
         ("seed = 1", &key, &["run: unknown key `kkkk"]),
     ]);

@@ -1,9 +1,9 @@
-//! What `oneway inspect` refuses, and how it says so.
+//! What `oneway inspect` refuses, and how it says so; and weights that become right by `normalise`.
 #![allow(clippy::unwrap_used)]
 
 mod common;
 
-use common::{Lab, assert_refused, stderr};
+use common::{EXPERIMENT, Lab, assert_refused, changed, stderr};
 
 #[test]
 fn what_is_wrong_is_named_and_nothing_is_written() {
@@ -96,5 +96,42 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
         assert_eq!(lab.listing(), before);
+    }
+}
+
+/// Weights that do not sum to one are named, and `normalise` divides them: R is what the quotients say.
+#[test]
+fn weights_are_normalised_where_that_is_asked_for() {
+    let lab = Lab::new();
+    lab.write("counts.txt", "0 0 2\n1 1 1\n2 2 1\n3 3 1\n0 1 3\n1 2 1\n2 3 1\n3 0 2\n");
+    lab.write("rows.R", "0 0 .5\n1 1 .25\n2 2 .5\n3 3 .5\n0 1 .75\n1 2 .5\n2 3 .5\n3 0 .5\n");
+    let thirds = (1.0 / 3.0, 2.0 / 3.0);
+    lab.write(
+        "columns.C",
+        format!("0 0 .4\n1 1 .5\n2 2 .5\n3 3 {}\n0 1 .6\n1 2 .5\n2 3 .5\n3 0 {}\n", thirds.0, thirds.1),
+    );
+    let on = |links: &str| changed(EXPERIMENT, "kind = \"ring\"", links);
+    let hashes = |links: &str| lab.results(&on(links), &["--fresh"]).hashes().join(" ");
+    let given = hashes("pull = \"rows.R\"\npush = \"columns.C\"");
+    assert_eq!(hashes("file = \"counts.txt\"\nnormalise = true"), given);
+    assert_eq!(hashes("pull = \"counts.txt\"\npush = \"counts.txt\"\nnormalise = true"), given);
+
+    std::fs::remove_dir_all(lab.path("results")).unwrap();
+    lab.write("bare.txt", "0 1\n1 2\n2 3\n3 0\n");
+    let before = lab.listing();
+    for (links, words) in [
+        ("file = \"counts.txt\"", "row 0 of the mixing weights sums to 4, 3 too much"),
+        ("file = \"counts.txt\"\nnormalise = false", "rows must sum to 1; or give `normalise = true`"),
+        (
+            "file = \"counts.txt\"\nnormalise = \"rows\"",
+            "`normalise` = \"rows\" is a string: it must be true or",
+        ),
+        ("file = \"bare.txt\"\nnormalise = true", "`normalise` is for weights, and its links have none"),
+        (
+            "kind = \"ring\"\nnormalise = true",
+            "`normalise` is for the weights of files, and a family has none",
+        ),
+    ] {
+        assert_refused(&lab, &before, &lab.run(&on(links), &[]), &["topology \"loop\"", words]);
     }
 }

@@ -7,7 +7,7 @@ mod words;
 
 use std::path::PathBuf;
 
-use words::{did_you_mean, wrong_sum};
+use words::{brief, did_you_mean, wrong_sum};
 pub(crate) use words::{shown, some_agents};
 
 /// Shorthand for a result with this crate's [`enum@Error`].
@@ -348,7 +348,7 @@ impl Error {
         Error::Parameter {
             owner: owner.into(),
             name: name.into(),
-            value: value.to_string(),
+            value: brief(value.to_string()),
             expected: expected.into(),
         }
     }

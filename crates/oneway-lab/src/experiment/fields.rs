@@ -236,7 +236,10 @@ impl Fields {
             Value::Array(_) => "an array",
             Value::Table(_) => "a table",
         };
-        let value = short(&value.to_string());
+        let value = match value {
+            Value::Float(number) if number.abs() >= 1e16 && number.is_finite() => format!("{number:e}"),
+            other => short(&other.to_string()),
+        };
         bail!("{}: `{key}` = {value} is {what}: it must be {expected}", self.path)
     }
 }

@@ -180,9 +180,13 @@ fn classes(fields: &mut Fields) -> Result<Option<Vec<f64>>> {
         Value::Array(labels) => labels.iter().map(real).collect(),
         _ => None,
     };
-    match labels.filter(|labels| labels.iter().all(|label| label.is_finite())) {
+    let possible = |labels: &Vec<f64>| {
+        let differ = labels.iter().any(|label| *label != labels[0]);
+        differ && labels.iter().all(|label| label.is_finite())
+    };
+    match labels.filter(possible) {
         Some(labels) => Ok(Some(labels)),
-        None => fields.wrong("classes", &given, "a list of labels, each a number"),
+        None => fields.wrong("classes", &given, "a list of labels, each a number, and two or more different"),
     }
 }
 
