@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use oneway::topology::Subgraph;
 
@@ -58,7 +59,7 @@ pub(crate) enum Command {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceArgs {
     /// Folder for the results [default: out/reproduce; with --quick out/reproduce-quick]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// Two repetitions and few recorded states: a look, not a verdict
     #[arg(long)]
@@ -88,7 +89,7 @@ pub(crate) struct RunArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
     /// Folder for the results [default: out/ and the file's name]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -112,7 +113,7 @@ pub(crate) struct CertifyArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
     /// Folder for the results [default: out/, the file's name, certify/]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -133,7 +134,7 @@ pub(crate) struct TuneArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
     /// Folder for the results [default: out/, the file's name, tune/]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// What to make small
     #[arg(long, value_enum, default_value_t = Criterion::Loss)]
@@ -154,7 +155,7 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) repetitions: Option<u32>,
     /// Folder for the results [default: out/, the file's name, audit/]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -219,7 +220,7 @@ pub(crate) struct MethodsArgs {
     #[command(flatten)]
     pub(crate) list: ListArgs,
     /// Write a page about all of them into this folder, with a picture of each
-    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    #[arg(long, value_name = "DIR", conflicts_with = "json", value_parser = output())]
     pub(crate) page: Option<PathBuf>,
 }
 
@@ -293,7 +294,7 @@ pub(crate) struct InspectArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// Folder for drawings of the networks, as SVG, PNG and PDF; without it none are made
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
 }
 
@@ -301,17 +302,20 @@ pub(crate) struct InspectArgs {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TopologyFlags {
     /// Number of agents [of a file: one more than its largest id]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole())]
     pub(crate) agents: Option<u64>,
     /// The agent that spanning trees are rooted at [default: 0]
-    #[arg(long, value_name = "AGENT")]
+    #[arg(long, value_name = "AGENT", value_parser = whole())]
     pub(crate) root: Option<u64>,
     /// Weights of the full digraph: uniform or metropolis [default: uniform]
     #[arg(long, value_name = "KIND")]
     pub(crate) weights: Option<String>,
     /// Seed of random families [default: 1]
-    #[arg(long)]
+    #[arg(long, value_parser = whole())]
     pub(crate) seed: Option<u64>,
+    /// Divide the weights of files by their sums: the rows of R, the columns of C
+    #[arg(long)]
+    pub(crate) normalise: bool,
     #[command(flatten)]
     pub(crate) parameters: FamilyParameters,
 }
@@ -331,11 +335,27 @@ pub(crate) struct SweepStabilityArgs {
     #[arg(long, value_name = "GRAPHS", value_delimiter = ',', default_value = "full,trees", value_parser = subgraph)]
     pub(crate) graph: Vec<Subgraph>,
     /// Folder for limits.csv and the figures [default: out/stability-NAME-KEY]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+}
+
+/// Whole numbers as an experiment file can hold them.
+fn whole() -> impl TypedValueParser<Value = u64> {
+    clap::value_parser!(u64).range(..=i64::MAX.unsigned_abs())
+}
+
+/// Folders to write to, unless other commands would take the name for an option.
+fn output() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|name| match name.as_encoded_bytes() {
+        [] => Err("give the name of a folder".to_owned()),
+        [b'-', ..] => {
+            Err(format!("what begins with `-` would be taken for an option: write ./{}", name.display()))
+        }
+        _ => Ok(PathBuf::from(name)),
+    })
 }
 
 fn over() -> String {

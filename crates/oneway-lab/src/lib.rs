@@ -29,6 +29,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::{Args, Command};
+use experiment::names;
 
 /// What the command does.
 pub fn main() -> ExitCode {
@@ -54,7 +55,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("oneway: {}", message(&error));
+            eprintln!("oneway: {}", bounded(&message(&error)));
             ExitCode::from(2)
         }
     }
@@ -67,6 +68,14 @@ fn message(error: &anyhow::Error) -> String {
         said if said.ends_with(&cause) => said,
         said => format!("{said}: {cause}"),
     })
+}
+
+/// A message that a reader can take in: what is longer quotes a file that is no text for people.
+fn bounded(message: &str) -> String {
+    const LONGEST: usize = 2000;
+    let begin: String = message.chars().take(LONGEST).collect();
+    let end = if begin.len() < message.len() { " …" } else { "" };
+    names::written_out(&begin) + end
 }
 
 /// Whether whoever read our output went away, as `head` does: no reason to complain.

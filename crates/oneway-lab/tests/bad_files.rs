@@ -49,10 +49,16 @@ fn datasets_that_are_not_there_or_do_not_fit_are_refused() {
     lab.write("experiment.toml", "");
     let before = lab.listing();
     for (line, instead, words) in [
-        ("rows.txt", "none.txt", "none.txt: No such file"),
+        ("rows.txt", "none.txt", "none.txt: No such file: it is looked for there, as `dataset` says"),
+        ("rows.txt", "none.txt", "known by name, without a file, are a9a, digits, fashion-mnist, synthetic"),
+        ("rows.txt", "a9", "did you mean \"a9a\"?"),
         ("rows.txt", "folder", "folder: is a directory: give a file in LIBSVM's format"),
         ("features = 3", "test = \"wide.txt\"", "wide.txt:1:8: index 4 is beyond the 3 features"),
-        ("features = 3", "test = \"none.txt\"", "none.txt: No such file"),
+        (
+            "features = 3",
+            "test = \"none.txt\"",
+            "none.txt: No such file: it is looked for there, as `test` says",
+        ),
         ("features = 3", "test = \"a9a\"", "the training data has 3 features, the test data 123"),
         ("features = 3", "features = 3\ntest = \"a9a\"", "a9a: `features` = 3 is not possible: it has 123"),
         ("rows.txt", "a9a", "a9a: `features` = 3 is not possible: it has 123"),
@@ -60,6 +66,92 @@ fn datasets_that_are_not_there_or_do_not_fit_are_refused() {
     ] {
         let output = lab.run(&changed(EXPERIMENT, line, instead), &[]);
         assert_refused(&lab, &before, &output, &["experiment.toml: ", words]);
+    }
+}
+
+/// Parquet, archives and tables: each is recognised, and LIBSVM's format asked for.
+#[test]
+fn files_of_other_kinds_are_recognised() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    let expected = "each line must be a label and `index:value` cells, such as `+1 3:0.5`";
+    for (content, words) in [
+        (&b"PAR1\x15\x04\x15"[..], "rows.txt: it is a Parquet file; LIBSVM's format is expected"),
+        (b"\x1f\x8b\x08\x00", "rows.txt: it is compressed by gzip: decompress it; LIBSVM's"),
+        (b"BZh91AY", "rows.txt: it is compressed by bzip2"),
+        (b"\x28\xb5\x2f\xfd\x04", "rows.txt: it is compressed by zstd"),
+        (b"PK\x03\x04\x14", "rows.txt: it is a ZIP archive"),
+        (b"\x93NUMPY\x01", "rows.txt: it is a NumPy file"),
+        (b"\xff\xfe+\x001\x00", "rows.txt: it is text in UTF-16: save it as UTF-8"),
+        (b"\0\0\x08\x03\0\0", "rows.txt: it is an IDX file: give the folder"),
+        (b"label,age\n1,39\n", "rows.txt:1:6: there are commas: CSV cannot be read"),
+        (b"+1, 39, 0.5\n", "rows.txt:1:3: there are commas: CSV cannot be read"),
+    ] {
+        lab.write("rows.txt", content);
+        assert_refused(&lab, &before, &lab.run(EXPERIMENT, &[]), &[words, expected]);
+    }
+    lab.write("rows.txt", format!("{ROWS}+1 1:0,5\n"));
+    let words =
+        "rows.txt:13:6: the value `0,5` has a comma: cells have blanks between them, and decimals a point";
+    assert_refused(&lab, &before, &lab.run(EXPERIMENT, &[]), &[words]);
+}
+
+/// A byte order mark and carriage returns change nothing, in whatever file they are.
+#[test]
+fn byte_order_marks_and_carriage_returns_are_skipped() {
+    let links = "0 1\n1 2\n2 3\n3 0\n";
+    let experiment = changed(EXPERIMENT, "kind = \"ring\"", "file = \"links.txt\"");
+    let hashes = |dress: fn(&str) -> String| {
+        let lab = Lab::new();
+        lab.write("rows.txt", dress(ROWS));
+        lab.write("links.txt", dress(links));
+        let results = lab.results(&dress(&experiment), &[]);
+        results.hashes().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let plain = hashes(str::to_owned);
+    assert_eq!(hashes(|text| format!("\u{feff}{text}")), plain);
+    assert_eq!(hashes(|text| text.replace('\n', "\r\n")), plain);
+    assert_eq!(hashes(|text| format!("\u{feff}{}", text.replace('\n', "\r\n"))), plain);
+}
+
+/// What is no regular file is refused at once, wherever a file is named: a pipe would be waited for without end.
+#[cfg(unix)]
+#[test]
+fn pipes_devices_and_loops_are_refused_at_once() {
+    let lab = Lab::new();
+    let made = std::process::Command::new("mkfifo").arg(lab.path("pipe")).status().unwrap();
+    assert!(made.success());
+    std::os::unix::fs::symlink("loop", lab.path("loop")).unwrap();
+    std::os::unix::fs::symlink("nowhere", lab.path("dangling")).unwrap();
+    lab.write("good.txt", "0 0 .5\n1 1 .5\n2 2 .5\n3 3 .5\n0 1 .5\n1 2 .5\n2 3 .5\n3 0 .5\n");
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    for (special, words) in [
+        ("pipe", "is a pipe, not a regular file: give"),
+        ("/dev/zero", "is a device, not a regular file: give"),
+        ("loop", "symbolic links"),
+        ("dangling", "No such file"),
+        (".", "is a directory: give"),
+    ] {
+        for (line, instead) in [
+            ("dataset = \"rows.txt\"", "dataset = SPECIAL"),
+            ("batch = 1", "batch = 1\ntest = SPECIAL"),
+            ("kind = \"ring\"", "file = SPECIAL"),
+            ("kind = \"ring\"", "files = [\"good.txt\", SPECIAL]"),
+            ("kind = \"ring\"", "pull = SPECIAL\npush = \"good.txt\""),
+            ("kind = \"ring\"", "pull = \"good.txt\"\npush = SPECIAL"),
+        ] {
+            let instead = instead.replace("SPECIAL", &format!("{special:?}"));
+            lab.write("experiment.toml", changed(EXPERIMENT, line, &instead));
+            let output = lab.soon(&["run", "experiment.toml", "--out", "results"]);
+            assert_refused(&lab, &before, &output, &["experiment.toml: ", words]);
+        }
+        for arguments in [&["run", special, "--out", "results"][..], &["data", "info", special]] {
+            assert_refused(&lab, &before, &lab.soon(arguments), &[words]);
+        }
+        let weights = ["inspect", "--pull", special, "--push", "good.txt", "--out", "results"];
+        assert_refused(&lab, &before, &lab.soon(&weights), &[words]);
     }
 }
 
@@ -106,13 +198,22 @@ fn edge_lists_are_refused_by_line_and_column() {
         ("0 1 -1\n", "links.txt:1:5: `-1` is not a weight: it must be a positive finite number"),
         ("0 1\n1 2 0.5\n", "links.txt:2:5: the lines before have no weight: give all lines one, or none"),
         ("", "links.txt: there is no edge in it: a line is `from to` or `from to weight`"),
+        ("0,1\n", "links.txt:1:2: there is a `,`: write `from to` or `from to weight`, with blanks between"),
+        ("0 1\n1; 2\n", "links.txt:2:2: there is a `;`: write `from to`"),
+        ("0 -> 1\n", "links.txt:1:3: there is a `->`: write `from to`"),
+        (
+            "1 2\n2 3\n3 4\n4 1\n",
+            "links.txt: its agents are numbered from 1 to 4, and none is agent 0: agents are numbered from 0",
+        ),
+        ("1 2\n2 4\n4 0\n", "links.txt:2:3: agent 4 is beyond the last one"),
+        ("1 2\n2 4\n4 7\n", "links.txt:2:3: agent 4 is beyond the last one"),
         (
             "0 1\n1 0\n2 3\n3 2\n",
             "no common root: the pull graph has no spanning tree: from agent 0, agents 2, 3",
         ),
         (
             "0 0 1\n0 1 .5\n1 1 .4\n2 2 1\n3 3 1\n",
-            "links.txt as R (pull): row 1 of the mixing weights sums to 0.9, 0.1 too little: rows must",
+            "links.txt as R (pull): row 1 of the mixing weights sums to 0.9, 0.1 too little: rows must sum to 1; or give `normalise",
         ),
         (
             "0 0 1\n0 1 .5\n1 1 .5\n2 2 1\n3 3 1\n",
@@ -127,9 +228,12 @@ fn edge_lists_are_refused_by_line_and_column() {
         let output = lab.run(&experiment, &[]);
         assert_refused(&lab, &before, &output, &["experiment.toml: ", "topology \"loop\"", words]);
     }
-    for (path, words) in
-        [("none.txt", "none.txt: No such file"), (".", "this is a directory, not an edge list")]
-    {
+    for (path, words) in [
+        ("none.txt", "none.txt: No such file: an edge list is looked for there, as `file` says"),
+        (".", "is a directory: give an edge list"),
+        ("-x", "`file` = \"-x\" begins with `-` and would be taken for an option: write \"./-x\""),
+        ("", "`file` = \"\" is blank: give the name of a file"),
+    ] {
         let output = lab.run(&changed(EXPERIMENT, "kind = \"ring\"", &format!("file = {path:?}")), &[]);
         assert_refused(&lab, &before, &output, &["experiment.toml: topology \"loop\": ", words]);
     }
@@ -215,8 +319,8 @@ fn methods_are_refused_on_networks_they_cannot_run_on() {
     for corollary in ["momentum = \"corollary\"\nstep = 1", "step = { size = 1, schedule = \"corollary\" }"] {
         let text = changed(EXPERIMENT, "momentum = 0.1\ngraph = \"full\"\nstep = { size = 0.1 }", corollary);
         let output = lab.run(&changed(&text, "iterations = 25", "iterations = 3"), &[]);
-        let words = "run: `iterations` = 3 is not possible: the corollary's λ = (n/T)^¼ must be at most 1";
-        assert_refused(&lab, &before, &output, &["method \"SMTPP\": ", words, "at least 4 iterations"]);
+        let words = "run: `iterations` = 3 is not possible: the corollary holds for T ≥ n";
+        assert_refused(&lab, &before, &output, &["method \"SMTPP\": ", words, "give 4 or more for 4 agents"]);
     }
 }
 
@@ -251,6 +355,10 @@ fn bad_arguments_are_refused_before_anything_is_read() {
         (&["rum"], "'run'"),
         (&["data", "export", "a8a"], "a9a"),
         (&["data", "info", "none.txt"], "none.txt: No such file"),
+        (
+            &["data", "info", ""],
+            "the dataset has no name: give the path of a file, or a name such as \"a9a\"",
+        ),
         (&["data", "info", "a9a", "--features", "3"], "a9a: `features` = 3 is not possible: it has 123"),
         (&["completions", "basic"], "bash"),
     ] {

@@ -24,8 +24,9 @@ fn unknown_keys_are_named_with_the_nearest_known() {
         (
             "[problem]",
             "colour = 1\n[problem]",
-            &["the experiment: unknown key `colour`", "known: run, problem"],
+            &["the experiment: unknown key `colour`", "known: run, problem, topology, method, clock, sweep)"],
         ),
+        ("[[method]]", "[sweeps]\nx = [1]\n[[method]]", &["unknown key `sweeps`: did you mean `sweep`?"]),
         ("[[method]]", "[runs]\nagents = 1\n[[method]]", &["unknown key `runs`: did you mean `run`?"]),
         ("[[topology]]", "[[topologies]]", &["unknown key `topologies`: did you mean `topology`?"]),
         ("[run]", "[running]", &["unknown key `running`: did you mean `run`?"]),
@@ -150,7 +151,24 @@ fn counts_must_be_possible() {
     refused(&[
         ("agents = 4", "agents = 0", &["run: `agents` = 0 is not possible: it must be from 1 to 10000000"]),
         ("agents = 4", "agents = -4", &["run: `agents` = -4 is not possible: it must be a whole number"]),
-        ("agents = 4", "agents = 4.0", &["run: `agents` = 4.0 is not possible: it must be a whole number"]),
+        (
+            "agents = 4",
+            "agents = 4.0",
+            &[
+                "run: `agents` = 4.0 is not possible: it must be a whole number, 0 or more: write 4, an integer",
+            ],
+        ),
+        (
+            "iterations = 25",
+            "iterations = 2.5e1",
+            &["run: `iterations` = 25.0 is not", "write 25, an integer"],
+        ),
+        (
+            "agents = 4",
+            "agents = 4.5",
+            &["run: `agents` = 4.5 is not possible: it must be a whole number, 0 or more\n"],
+        ),
+        ("batch = 1", "batch = 2.0", &["problem: `batch` = 2.0 is not possible", "write 2, an integer"]),
         ("agents = 4", "agents = 99999999", &["run: `agents` = 99999999 is not possible", "10000000"]),
         ("agents = 4", "agents = 13", &["13 agents cannot share 12 rows of data: give at most 12 agents"]),
         ("iterations = 25", "iterations = 0", &["run: `iterations` = 0", "from 1 to"]),
@@ -268,6 +286,18 @@ fn names_must_be_unique_and_fit_into_a_table() {
         ("\"SMTPP\"", "\"S,M\"", &["method 1: the name \"S,M\" must not", "commas"]),
         ("\"loop\"", "\"a\\nb\"", &["topology 1: the name \"a\\nb\" must not", "control characters"]),
         ("\"loop\"", "\"\"", &["topology 1: the name \"\" must not be empty"]),
+        ("\"loop\"", "\"  \"", &["topology 1: the name \"  \" must not be empty or blank"]),
+        ("\"SMTPP\"", "\"SMTPP \"", &["method 1: the name \"SMTPP \" must not begin or end with a blank"]),
+        ("\"SMTPP\"", "\"SM\u{a0}TPP\"", &["method 1: the name \"SM\\u{a0}TPP\" holds U+00A0"]),
+        ("\"SMTPP\"", "\"SM\u{200b}TPP\"", &["holds U+200B, which nobody sees"]),
+        ("\"SMTPP\"", "\"SM\u{feff}TPP\"", &["holds U+FEFF"]),
+        (
+            "\"loop\"",
+            "\"\u{202e}pool\"",
+            &["topology 1: the name \"\\u{202e}pool\" holds U+202E", "turns round"],
+        ),
+        ("\"loop\"", "\"\u{2066}x\"", &["holds U+2066"]),
+        ("\"loop\"", "\"a\u{2028}b\"", &["holds U+2028"]),
     ]);
 }
 
@@ -292,6 +322,11 @@ fn experiments_with_parts_missing_are_refused() {
         (String::new(), "there is no [run]: an experiment has [problem], [run], [[topology]] and [[method]]"),
         (changed(EXPERIMENT, "seed = 1", "seed = = 1"), "TOML parse error at line 14, column 8"),
         (changed(EXPERIMENT, "[run]", "[run"), "TOML parse error at line 10, column 5"),
+        (
+            changed(EXPERIMENT, "seed = 1", "seed = 99_999_999_999_999_999_999"),
+            "TOML parse error at line 14, column 8: 99_999_999_999_999_999_999 is out of range: \
+             whole numbers go from -9223372036854775808 to 9223372036854775807",
+        ),
     ] {
         assert_refused(&lab, &before, &lab.run(&text, &[]), &["experiment.toml: ", words]);
     }
@@ -324,6 +359,10 @@ fn bad_overrides_are_refused() {
         ("run.=3", "--set run.=3: a path has a section and a key"),
         ("run.iteration=3", "run: unknown key `iteration`: did you mean `iterations`?"),
         ("run.iterations=many", "run: `iterations` = \"many\" is a string: it must be a whole number"),
+        (
+            "run.seed=99999999999999999999",
+            "run.seed=99999999999999999999: 99999999999999999999 is out of range",
+        ),
         ("run.iterations.x=3", "`iterations` is not a table"),
         ("runs.iterations=3", "unknown key `runs`: did you mean `run`?"),
         (

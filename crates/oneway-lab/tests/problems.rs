@@ -166,7 +166,11 @@ fn wrong_settings_are_named() {
             ("\"softmax\"", "\"softmax\"\nloss = \"cauchy\"", &["problem: unknown key `loss`"]),
             ("\"softmax\"", "\"least-squares\"\ntest = \"digits\"", &["problem: unknown key `test`"]),
             ("\"softmax\"", "\"two-layer\"\nhiden = 3", &["unknown key `hiden`: did you mean `hidden`?"]),
-            ("batch = 4", "classes = [1]", &["`labels` = 1 different ones", "2 to 256 classes"]),
+            (
+                "batch = 4",
+                "classes = [1]",
+                &["problem: `classes` = [1] is an array", "two or more different"],
+            ),
             ("batch = 4", "classes = [0, 1]", &["no such label, only 0, 1"]),
             ("batch = 4", "classes = 10", &["`classes` = 10", "a list of labels"]),
             ("batch = 4", "classes = [0, inf]", &["`classes` = [0, inf]", "a list of labels"]),

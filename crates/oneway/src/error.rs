@@ -7,7 +7,7 @@ mod words;
 
 use std::path::PathBuf;
 
-use words::{did_you_mean, wrong_sum};
+use words::{brief, did_you_mean, wrong_sum};
 pub(crate) use words::{shown, some_agents};
 
 /// Shorthand for a result with this crate's [`enum@Error`].
@@ -327,7 +327,7 @@ impl Error {
         name: impl Into<String>,
         known: impl IntoIterator<Item = &'a str>,
     ) -> Error {
-        let name = name.into();
+        let name = shown(&name.into()); // a few characters tell which it is
         let known: Vec<&str> = known.into_iter().collect();
         let suggestion = known
             .iter()
@@ -348,7 +348,7 @@ impl Error {
         Error::Parameter {
             owner: owner.into(),
             name: name.into(),
-            value: value.to_string(),
+            value: brief(value.to_string()),
             expected: expected.into(),
         }
     }

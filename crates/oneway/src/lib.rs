@@ -53,6 +53,7 @@ pub mod data;
 pub mod engine;
 pub mod error;
 pub mod graph;
+pub mod input;
 mod matrix;
 pub mod method;
 pub mod methods;

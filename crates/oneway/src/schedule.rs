@@ -111,11 +111,12 @@ impl Schedule {
 
 /// The corollary's coupling for n agents and T rounds: (√(n/T), (n/T)^¼), the factor of η and the value of λ.
 ///
-/// λ ≤ 1 asks for T ≥ n.
+/// T ≥ n, for else λ would be above 1.
 pub fn corollary(agents: usize, rounds: u64) -> Result<(f64, f64)> {
     if agents == 0 || rounds < agents as u64 {
-        let expected =
-            format!("the corollary's λ = (n/T)^¼ must be at most 1, so at least {agents} iterations");
+        let expected = format!(
+            "the corollary holds for T ≥ n, at least as many iterations as agents: give {agents} or more for {agents} agents"
+        );
         return Err(Error::parameter("run", "iterations", rounds, expected));
     }
     let root = libm::sqrt(agents as f64 / rounds as f64);
@@ -166,6 +167,6 @@ mod tests {
         assert!(Schedule::new(1.0, Shape::Decay { factor: 1.5, every: 3 }, 0).is_err());
         assert!(Schedule::new(1.0, Shape::Decay { factor: 0.5, every: 0 }, 0).is_err());
         assert!(Schedule::new(1.0, Shape::Cosine { rounds: 0 }, 0).is_err() && corollary(0, 0).is_err());
-        assert!(corollary(20, 19).unwrap_err().to_string().contains("at least 20 iterations"));
+        assert!(corollary(20, 19).unwrap_err().to_string().contains("give 20 or more for 20 agents"));
     }
 }

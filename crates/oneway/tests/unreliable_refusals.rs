@@ -102,14 +102,17 @@ fn faults_that_cannot_be_say_what_would_be_right() {
 #[test]
 fn what_is_not_sent_whole_is_refused() {
     let (problem, complete) = (quadratic(3, 0.0), Topology::complete(3).unwrap());
-    for name in ["sgp", "push-diging"] {
+    for name in ["sgp", "push-diging", "push-pull", "smtpp"] {
         let sgp = build(oneway::methods::kind(name).unwrap());
         let method = Compressed::new(name, sgp, Box::new(Identity), [Damping::direct(0.5); 2]).unwrap();
         let faults = Faults { loss: 0.1, ..Faults::default() };
         let lossy = Unreliable::new(setup(&method, &problem, &complete, 0.1), faults).unwrap_err();
         let late = Asynchronous::new(setup(&method, &problem, &complete, 0.1), Clock::EVEN).unwrap_err();
         for error in [lossy, late] {
-            assert!(error.to_string().contains("not sent as it is"), "{error}");
+            assert!(
+                error.to_string().contains("not sent as it is, but compressed with a share γ < 1"),
+                "{error}"
+            );
         }
     }
 }

@@ -35,11 +35,7 @@ pub(crate) enum Timing {
 impl Timing {
     /// Reads `asynchronous` of a method.
     pub(crate) fn read(fields: &mut Fields) -> Result<bool> {
-        match fields.value("asynchronous") {
-            None => Ok(false),
-            Some(Value::Boolean(asynchronous)) => Ok(asynchronous),
-            Some(other) => fields.wrong("asynchronous", &other, "true or false"),
-        }
+        Ok(fields.flag("asynchronous")?.unwrap_or(false))
     }
 
     /// What the clock and a method's wish come to.

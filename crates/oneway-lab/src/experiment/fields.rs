@@ -5,6 +5,8 @@ use oneway::Error;
 use oneway::parameters::Parameter;
 use toml::{Table, Value};
 
+use super::text::short;
+
 /// A table being read. Messages name the field by its full path, as in `method "SMTPP": step.size`.
 #[derive(Debug)]
 pub(crate) struct Fields {
@@ -44,8 +46,32 @@ impl Fields {
         }
     }
 
+    /// Takes the path of a file.
+    pub(crate) fn file(&mut self, key: &str) -> Result<Option<String>> {
+        self.string(key)?.map(|path| self.checked_file(key, path)).transpose()
+    }
+
+    /// Takes a list of one or more paths of files.
+    pub(crate) fn files(&mut self, key: &str) -> Result<Option<Vec<String>>> {
+        let paths =
+            self.strings(key)?.map(|paths| paths.into_iter().map(|path| self.checked_file(key, path)));
+        paths.map(Iterator::collect).transpose()
+    }
+
+    /// A path, unless commands would take it for one of their options.
+    fn checked_file(&self, key: &str, path: String) -> Result<String> {
+        let refuse = |why: String| bail!("{}: `{key}` = {} {why}", self.path, short(&format!("{path:?}")));
+        match () {
+            () if path.starts_with('-') => {
+                refuse(format!("begins with `-` and would be taken for an option: write \"./{path}\""))
+            }
+            () if path.trim().is_empty() => refuse("is blank: give the name of a file".to_owned()),
+            () => Ok(path),
+        }
+    }
+
     /// Takes a list of one or more strings.
-    pub(crate) fn strings(&mut self, key: &str) -> Result<Option<Vec<String>>> {
+    fn strings(&mut self, key: &str) -> Result<Option<Vec<String>>> {
         const EXPECTED: &str = "a list of one or more strings";
         match self.value(key) {
             None => Ok(None),
@@ -76,7 +102,18 @@ impl Fields {
         match self.value(key) {
             None => Ok(None),
             Some(Value::Integer(number)) if number >= 0 => Ok(Some(number.unsigned_abs())),
-            Some(other) => self.wrong(key, &other, "a whole number, 0 or more"),
+            Some(other) => {
+                self.wrong(key, &other, &format!("a whole number, 0 or more{}", as_integer(&other)))
+            }
+        }
+    }
+
+    /// Takes true or false.
+    pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Boolean(flag)) => Ok(Some(flag)),
+            Some(other) => self.wrong(key, &other, "true or false"),
         }
     }
 
@@ -161,6 +198,11 @@ impl Fields {
         }
     }
 
+    /// A key that is read elsewhere: no error, and listed among those that are known.
+    pub(crate) fn leave(&mut self, key: &str) {
+        self.value(key);
+    }
+
     /// Ends reading: a key that nobody asked for is an error, with the nearest known key.
     pub(crate) fn finish(self) -> Result<()> {
         match self.table.keys().next() {
@@ -194,7 +236,21 @@ impl Fields {
             Value::Array(_) => "an array",
             Value::Table(_) => "a table",
         };
+        let value = match value {
+            Value::Float(number) if number.abs() >= 1e16 && number.is_finite() => format!("{number:e}"),
+            other => short(&other.to_string()),
+        };
         bail!("{}: `{key}` = {value} is {what}: it must be {expected}", self.path)
+    }
+}
+
+/// How to write a number without a point, if it is whole.
+pub(crate) fn as_integer(value: &Value) -> String {
+    match value {
+        Value::Float(number) if number.fract() == 0.0 && number.is_sign_positive() && *number < 1e15 => {
+            format!(": write {number}, an integer")
+        }
+        _ => String::new(),
     }
 }
 

@@ -1,9 +1,11 @@
 //! A topology's links, before a method chooses which of them to use.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use oneway::Error;
 use oneway::graph::Digraph;
 use oneway::graph::families;
 use oneway::graph::file::{self, EdgeList};
@@ -33,10 +35,10 @@ impl Links {
                 let agents = agents.context("`agents` is missing: how many there are")?;
                 Links::Digraphs((family.build)(agents, parameters, spec.seed)?)
             }
-            LinksSpec::Files(paths) => Self::of_files(paths, agents)?,
+            LinksSpec::Files(paths) => Self::of_files(paths, agents, spec.normalise)?,
             LinksSpec::Matrices { pull, push } => {
-                let [r, c] = [pull, push].map(|path| file::read(path, agents));
-                Self::explicit(vec![matrices((pull, &r?), (push, &c?))?])?
+                let (r, c) = (read("pull", pull, agents)?, read("push", push, agents)?);
+                Self::explicit(vec![matrices((pull, &r), (push, &c), spec.normalise)?])?
             }
         };
         check_root(spec.root, links.agents())?;
@@ -47,14 +49,18 @@ impl Links {
     }
 
     /// One edge list for each round of the period, all with weights or all without.
-    fn of_files(paths: &[PathBuf], mut agents: Option<usize>) -> Result<Self> {
+    fn of_files(paths: &[PathBuf], mut agents: Option<usize>, normalise: bool) -> Result<Self> {
         let mut lists = vec![];
+        let key = if paths.len() == 1 { "file" } else { "files" };
         for path in paths {
-            let list = file::read(path, agents)?;
+            let list = read(key, path, agents)?;
             agents = agents.or(Some(list.agents)); // the first file says how many, if nobody does
             lists.push((path.as_path(), list));
         }
         let weighted = lists.iter().filter(|(_, list)| list.weights.is_some()).count();
+        if weighted == 0 && normalise {
+            bail!("`normalise` is for weights, and its links have none: leave it out");
+        }
         if weighted == 0 {
             let digraphs = lists.iter().map(|(_, list)| list.digraph());
             return Ok(Links::Digraphs(digraphs.collect::<Result<_, _>>()?));
@@ -62,7 +68,7 @@ impl Links {
         if let Some((path, _)) = lists.iter().find(|(_, list)| list.weights.is_none()) {
             bail!("{}: its links have no weights, those of other files do", path.display());
         }
-        let pairs = lists.iter().map(|(path, list)| matrices((path, list), (path, list)));
+        let pairs = lists.iter().map(|(path, list)| matrices((path, list), (path, list), normalise));
         Self::explicit(pairs.collect::<Result<_>>()?)
     }
 
@@ -112,10 +118,32 @@ impl Links {
     }
 }
 
+/// Reads an edge list that `key` names.
+fn read(key: &str, path: &Path, agents: Option<usize>) -> Result<EdgeList> {
+    match file::read(path, agents) {
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            bail!("{}: No such file: an edge list is looked for there, as `{key}` says", path.display())
+        }
+        list => Ok(list?),
+    }
+}
+
 /// R and C as two edge lists have them; which file is which helps whoever mixed them up.
-fn matrices(pull: (&Path, &EdgeList), push: (&Path, &EdgeList)) -> Result<Pair> {
+fn matrices(pull: (&Path, &EdgeList), push: (&Path, &EdgeList), normalise: bool) -> Result<Pair> {
     let matrix = |(path, list): (&Path, &EdgeList), stochastic, name| {
-        list.to_mixing(stochastic).with_context(|| format!("{} as {name}", path.display()))
+        let mixing = match normalise {
+            true => list.normalised(stochastic).to_mixing(stochastic),
+            false => list.to_mixing(stochastic),
+        };
+        let mixing = mixing.map_err(|error| match error {
+            // an agent that hears nobody cannot be helped by dividing
+            Error::NotStochastic { sum, .. } if sum > 0.0 => {
+                anyhow::anyhow!("{error}; or give `normalise = true`")
+            }
+            other => other.into(),
+        });
+        mixing.with_context(|| format!("{} as {name}", path.display()))
     };
     let pull = matrix(pull, Stochastic::Rows, "R (pull)")?;
     let push = matrix(push, Stochastic::Columns, "C (push)")?;

@@ -5,11 +5,13 @@ pub(crate) mod combination;
 pub(crate) mod faults;
 pub(crate) mod fields;
 pub(crate) mod links;
+pub(crate) mod names;
 pub(crate) mod plan;
 pub(crate) mod problem;
 pub(crate) mod set;
 pub(crate) mod spec;
 pub(crate) mod sweep;
+mod text;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -33,16 +35,13 @@ pub(crate) struct Experiment {
 impl Experiment {
     /// Reads a file and applies `--set path=value` in order. Paths inside are relative to the file's folder.
     pub(crate) fn read(file: &Path, overrides: &[String]) -> Result<Self> {
-        let read = || {
-            let text = String::from_utf8(std::fs::read(file)?).context("an experiment is text in UTF-8")?;
-            Self::parse(&text, file.parent().unwrap_or(Path::new("")), overrides)
-        };
+        let read = || Self::parse(&text::read(file)?, file.parent().unwrap_or(Path::new("")), overrides);
         read().with_context(|| file.display().to_string())
     }
 
     /// The same from text.
     pub(crate) fn parse(text: &str, folder: &Path, overrides: &[String]) -> Result<Self> {
-        let mut settings: Table = text.parse()?;
+        let mut settings = text::parse(text)?;
         for assignment in overrides {
             set::set(&mut settings, assignment).with_context(|| format!("--set {assignment}"))?;
         }

@@ -104,16 +104,20 @@ impl Plan {
 
 fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
     let run = spec.run;
-    let problem = problems.get(&spec.problem, run.agents)?;
     let methods = spec
         .methods
         .iter()
         .map(|method| Built::new(method, spec).with_context(|| format!("method \"{}\"", method.name)));
     let methods = methods.collect::<Result<Vec<_>>>()?;
-    let mut entries = vec![];
-    for topology in &spec.topologies {
+    // links before the problem: a family refuses too many agents at once, and building a problem for them would take long
+    let links = spec.topologies.iter().map(|topology| {
         let links = Links::build(topology, Some(run.agents));
-        let links = links.with_context(|| format!("topology \"{}\"", topology.name))?;
+        links.with_context(|| format!("topology \"{}\"", topology.name))
+    });
+    let links = links.collect::<Result<Vec<_>>>()?;
+    let problem = problems.get(&spec.problem, run.agents)?;
+    let mut entries = vec![];
+    for (topology, links) in spec.topologies.iter().zip(links) {
         for (method, built) in spec.methods.iter().zip(&methods) {
             let entry = Entry::new(&links, topology, method, built, (run, &problem));
             let place = || format!("method \"{}\" on topology \"{}\"", method.name, topology.name);
@@ -142,6 +146,9 @@ impl Entry {
             );
         }
         let Built { method, recipe, schedule, timing } = built;
+        if let Some(compression) = &recipe.compression {
+            compression.codec.check(&compression.parameters, problem.problem.dim())?;
+        }
         let topology = match method.network() {
             Network::Central => Arc::new(Topology::complete(run.agents)?),
             _ => links.topology(topology_spec, graph)?,

@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use toml::{Table, Value};
 
 use super::fields::real;
+use super::text;
 
 /// Applies one `--set`: `run.iterations=100`, `method.SMTPP.step.size=0.2`, `topology.ring.root=3`.
 pub(crate) fn set(settings: &mut Table, assignment: &str) -> Result<()> {
@@ -11,6 +12,9 @@ pub(crate) fn set(settings: &mut Table, assignment: &str) -> Result<()> {
         bail!("write it as path=value, for example run.iterations=100");
     };
     let value = value(text);
+    if text::is_beyond(text.trim()) {
+        bail!(text::out_of_range(text.trim()));
+    }
     let keys: Vec<&str> = path.trim().split('.').collect();
     if keys.len() < 2 || keys.contains(&"") {
         bail!("a path has a section and a key, as in run.iterations");

@@ -16,6 +16,7 @@ use super::clock::{self, Timing};
 use super::combination::Combination;
 use super::faults::{self, Redraw};
 use super::fields::{Fields, real};
+use super::names;
 use super::problem::ProblemSpec;
 
 /// An experiment without sweeps.
@@ -47,6 +48,8 @@ pub(crate) struct TopologySpec {
     pub(crate) weights: Weights,
     pub(crate) root: usize,
     pub(crate) seed: u64,
+    /// Whether weights of files are divided by their sums: the rows of R, the columns of C.
+    pub(crate) normalise: bool,
     pub(crate) redraw: Option<Redraw>,
     pub(crate) faults: Faults,
 }
@@ -118,6 +121,7 @@ impl Spec {
             topologies.map(|t| TopologySpec::read(t, folder, run)).collect::<Result<Vec<_>>>()?;
         let methods = top.tables("method")?.into_iter().map(MethodSpec::read).collect::<Result<Vec<_>>>()?;
         let clock = clock::read(&mut top)?;
+        top.leave("sweep");
         top.finish()?;
 
         for (what, names) in [
@@ -177,8 +181,8 @@ impl TopologySpec {
         folder: &Path,
         (agents, run_seed): (Option<usize>, u64),
     ) -> Result<Self> {
-        let [file, pull, push] = ["file", "pull", "push"].map(|key| fields.string(key));
-        let files = match (file?, fields.strings("files")?) {
+        let [file, pull, push] = ["file", "pull", "push"].map(|key| fields.file(key));
+        let files = match (file?, fields.files("files")?) {
             (Some(_), Some(_)) => bail!("{}: give `file` or `files`, not both", fields.path()),
             (file, files) => file.map(|file| vec![file]).or(files),
         };
@@ -207,9 +211,13 @@ impl TopologySpec {
             weights: fields.choice("weights", &weights)?.unwrap_or(Weights::Uniform),
             root: fields.count("root")?.unwrap_or(0) as usize,
             seed: fields.count("seed")?.unwrap_or(run_seed),
+            normalise: fields.flag("normalise")?.unwrap_or(false),
             redraw: Redraw::read(&mut fields)?,
             faults: faults::read(&mut fields, agents)?,
         };
+        if spec.normalise && matches!(spec.links, LinksSpec::Family { .. }) {
+            bail!("{}: `normalise` is for the weights of files, and a family has none", fields.path());
+        }
         fields.finish()?;
         Ok(spec)
     }
@@ -273,12 +281,7 @@ impl StepSpec {
 fn name_of(fields: &mut Fields, what: &str, kind: Option<&str>) -> Result<String> {
     let name = fields.string("name")?.or(kind.map(str::to_owned));
     let name = fields.required("name", name)?;
-    if name.is_empty() || name.chars().any(|c| c.is_control() || matches!(c, ',' | '"')) {
-        bail!(
-            "{}: the name {name:?} must not be empty or hold commas, quotes or control characters",
-            fields.path()
-        );
-    }
+    names::check(fields.path(), &name)?;
     fields.rename(format!("{what} \"{name}\""));
     Ok(name)
 }

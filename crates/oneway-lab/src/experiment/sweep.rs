@@ -9,10 +9,14 @@
 //! A swept method becomes several methods, named by their values: `SMTPP [step.size=0.1]`; so does a topology. Where the
 //! run, the problem or the clock is swept, all topologies are, and carry the values in their names.
 
+use std::collections::HashSet;
+
 use anyhow::{Result, bail};
 use toml::{Table, Value};
 
+use super::fields::real;
 use super::set::{assign, name_of};
+use super::text::short;
 
 /// Combinations in one sweep, at most: a slip of the keyboard should not exhaust the memory.
 const MOST: usize = 10_000;
@@ -88,7 +92,12 @@ fn replicate(settings: &mut Table, section: &str, name: &str, axes: &[Axis]) -> 
 fn axes(path: &str, swept: Value) -> Result<Vec<Axis>> {
     match swept {
         Value::Array(values) if values.is_empty() => bail!("{path}: give at least one value"),
-        Value::Array(values) => Ok(vec![Axis { keys: vec![], values }]),
+        Value::Array(values) => {
+            if let Some(twice) = twice(&values) {
+                bail!("{path}: the value {} occurs twice: give each value once", short(&twice.to_string()));
+            }
+            Ok(vec![Axis { keys: vec![], values }])
+        }
         Value::Table(table) => {
             let mut all = vec![];
             for (key, inner) in table {
@@ -103,6 +112,13 @@ fn axes(path: &str, swept: Value) -> Result<Vec<Axis>> {
         }
         other => bail!("{path} = {other}: give a list of values, as in [{other}, …]"),
     }
+}
+
+/// A value that is there twice: the same number, or the same words in names.
+fn twice(values: &[Value]) -> Option<&Value> {
+    let mut seen = HashSet::new();
+    let words = |value: &Value| real(value).map_or_else(|| plain(value), |number| format!("{number:?}"));
+    values.iter().find(|value| !seen.insert(words(value)))
 }
 
 /// One value for each axis.
@@ -213,6 +229,12 @@ mod tests {
         for (sweep, fragment) in [
             ("method.A.step.size = 0.1", "sweep.method.A.step.size = 0.1: give a list"),
             ("method.A.step.size = []", "at least one value"),
+            ("method.A.step.size = [1, 2, 1]", "sweep.method.A.step.size: the value 1 occurs twice"),
+            ("method.A.step.size = [1, 1.0]", "the value 1.0 occurs twice: give each value once"),
+            (
+                "problem.partition = [\"even\", \"even\"]",
+                "sweep.problem.partition: the value \"even\" occurs",
+            ),
             ("method.C.step.size = [1]", "no method called \"C\""),
             ("[sweep.method.A]", "nothing to sweep"),
             ("report = [1]", "what can be swept"),

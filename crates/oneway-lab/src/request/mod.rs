@@ -28,6 +28,9 @@ pub(crate) struct Request {
 /// Keys that every topology has, besides the parameters of its family.
 const KEYS: [&str; 4] = ["agents", "root", "weights", "seed"];
 
+/// Keys of files, besides.
+const FILE_KEYS: [&str; 1] = ["normalise"];
+
 /// A topology in messages, as experiments call it.
 pub(crate) fn called(name: &str) -> String {
     format!("topology \"{name}\"")
@@ -129,7 +132,7 @@ impl Request {
             }
             Source::File { path, keys } => {
                 table.insert("file".to_owned(), Value::String((*path).to_owned()));
-                (vec![], *keys)
+                (FILE_KEYS.to_vec(), *keys)
             }
             Source::Matrices { pull, push } => {
                 for (key, path) in [("pull", pull), ("push", push)] {
@@ -137,7 +140,7 @@ impl Request {
                         path.to_str().with_context(|| format!("{}: not a name in UTF-8", path.display()))?;
                     table.insert(key.to_owned(), Value::String(path.to_owned()));
                 }
-                (vec![], "")
+                (FILE_KEYS.to_vec(), "")
             }
         };
         let known: Vec<&str> = known.into_iter().chain(KEYS).collect();
@@ -181,8 +184,10 @@ fn own_keys<'a>(text: &str, keys: &'a str) -> Result<Vec<(&'a str, Value)>> {
 fn by_key(flags: &TopologyFlags) -> Vec<(&'static str, Value)> {
     let number = |key, value: Option<u64>| value.map(|value| (key, set::value(&value.to_string())));
     let word = flags.weights.clone().map(|weights| ("weights", Value::String(weights)));
-    let common =
-        [number("agents", flags.agents), number("root", flags.root), number("seed", flags.seed), word];
+    let normalise = flags.normalise.then_some(("normalise", Value::Boolean(true)));
+    let [agents, root, seed] = [("agents", flags.agents), ("root", flags.root), ("seed", flags.seed)]
+        .map(|(key, value)| number(key, value));
+    let common = [agents, root, seed, word, normalise];
     let parameters = flags.parameters.0.iter().map(|(key, text)| (*key, set::value(text)));
     common.into_iter().flatten().chain(parameters).collect()
 }

@@ -3,7 +3,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -72,6 +73,23 @@ impl Lab {
 
     pub fn oneway(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
+    }
+
+    /// The same, which must be done within seconds: refusals do not wait for anything.
+    #[track_caller]
+    pub fn soon(&self, arguments: &[&str]) -> Output {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let (mut child, began) = (command.spawn().unwrap(), Instant::now());
+        while child.try_wait().unwrap().is_none() {
+            let in_time = began.elapsed() < Duration::from_secs(5);
+            if !in_time {
+                child.kill().unwrap();
+            }
+            assert!(in_time, "not done after five seconds: {arguments:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.wait_with_output().unwrap()
     }
 
     /// Runs an experiment with further arguments; results go to `results` unless they say otherwise.

@@ -153,6 +153,7 @@ impl<'a> Asynchronous<'a> {
                 "the method keeps copies of its neighbours' state, made of differences: a message that is lost or \
 overtaken would spoil them"
             }
+            () if unreliable::sends_a_share(method) => unreliable::SENT_IN_PART,
             () if roles.conserved.is_some() && roles.conserved_sent.is_none() => unreliable::NOT_SENT_WHOLE,
             () if roles.tracker.is_some() && roles.tracker_sent.is_none() && pushes => {
                 unreliable::NOT_SENT_WHOLE

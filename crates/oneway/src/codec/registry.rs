@@ -35,6 +35,27 @@ impl CodecKind {
     }
 }
 
+impl CodecKind {
+    /// Whether these parameters go with vectors of d numbers: of fewer than k no k can be sent.
+    ///
+    /// ```
+    /// use oneway::{codec::codec, parameters::Parameters};
+    /// let top_k = codec("top-k").unwrap();
+    /// let given = Parameters::new(top_k.name, top_k.parameters, [("k".to_owned(), 9.0)]).unwrap();
+    /// assert!(top_k.check(&given, 9).is_ok() && top_k.check(&given, 8).is_err());
+    /// ```
+    pub fn check(&self, given: &Parameters, d: usize) -> Result<()> {
+        let k = self.parameters.iter().find(|parameter| parameter.name == K.name);
+        match k.map(|k| given.count(k.name)).transpose()? {
+            Some(k) if k > d => {
+                Err(given
+                    .invalid(K.name, format!("a vector of this problem has {d} numbers: give at most {d}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The codec called `name`; the error suggests the nearest name.
 ///
 /// ```

@@ -10,14 +10,13 @@
 //!
 //! The header is not believed: memory is taken as bytes arrive, and what is more or less than it says is refused.
 
-use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
 use super::{Dataset, SparseRows, Split};
-use crate::{Error, Result};
+use crate::{Error, Result, input};
 
 /// Where Debian's package `dataset-fashion-mnist` puts its files.
 pub const FASHION_MNIST: &str = "/usr/share/datasets/fashion-mnist";
@@ -77,8 +76,7 @@ fn find(folder: &Path, name: &str) -> PathBuf {
 }
 
 fn open(path: &Path) -> Result<Box<dyn Read>> {
-    let file = File::open(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-    let file = BufReader::new(file);
+    let file = BufReader::new(input::open(path, "an IDX file")?);
     Ok(match path.extension().is_some_and(|extension| extension == "gz") {
         true => Box::new(MultiGzDecoder::new(file)),
         false => Box::new(file),

@@ -19,6 +19,15 @@ pub(super) fn wrong_sum(axis: &str, agent: usize, sum: f64) -> String {
     format!("sums to {}, {} too {direction}", short(rounded(sum, 11)), short(rounded(far, 2)))
 }
 
+/// A value as it is shown: numbers of hundreds of digits, as 1e300 would be written, with their exponent.
+pub(super) fn brief(value: String) -> String {
+    const DIGITS: usize = 25;
+    match value.parse::<f64>() {
+        Ok(number) if value.len() > DIGITS => format!("{number:e}"),
+        _ => value,
+    }
+}
+
 /// What to say after an unknown name.
 pub(super) fn did_you_mean(suggestion: Option<&str>, known: &str) -> String {
     match (suggestion, known) {
@@ -52,6 +61,14 @@ pub(crate) fn shown(piece: &str) -> String {
 mod tests {
     use super::*;
     use crate::Error;
+
+    #[test]
+    fn long_numbers_are_shown_with_their_exponent() {
+        for (value, words) in [(1e300, "1e300"), (-1e-300, "-1e-300"), (0.1, "0.1"), (f64::NAN, "NaN")] {
+            assert!(Error::parameter("a", "b", value, "c").to_string().contains(&format!("= {words} is")));
+        }
+        assert!(Error::parameter("a", "b", i64::MAX, "c").to_string().contains("= 9223372036854775807 is"));
+    }
 
     #[test]
     fn wrong_sums_are_short_and_empty_ones_say_who_is_cut_off() {

@@ -2,7 +2,8 @@
 //!
 //! A line is `from to` or `from to weight`, separated by spaces or tabs: agent `to` hears agent `from`, and gives it
 //! this weight. Ids count from 0. What follows a `#` is a comment; blank lines do not count. Either all lines have
-//! a weight or none does; with weights, self-links are links like any other and must be in the file.
+//! a weight or none does; with weights, self-links are links like any other and must be in the file. A byte order mark
+//! before the first line is skipped.
 //!
 //! ```text
 //! # two agents, one way
@@ -11,18 +12,16 @@
 //! 1 1 0.5    # … and half of what it has
 //! ```
 
-use std::collections::HashMap;
+mod lines;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
+use super::Digraph;
 use super::digraph::check_agents;
-use super::{Digraph, MAX_AGENTS, MAX_EDGES};
-use crate::error::shown;
 use crate::mixing::{Link, Mixing, Stochastic};
-use crate::{Error, Result};
-
-/// No line of an edge list is longer. What is longer is some other file, perhaps one without end.
-const MAX_LINE: u64 = 1 << 16;
+use crate::{Error, Result, input};
+use lines::{Lines, MAX_LINE};
 
 /// What an edge list says.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +69,28 @@ impl EdgeList {
         let links = self.edges.iter().zip(weights).map(|(&(from, to), &weight)| Link { from, to, weight });
         Mixing::new(self.agents, stochastic, links)
     }
+
+    /// The same with every weight divided by the sum of its row (receiver) or column (sender), so that they sum to one.
+    ///
+    /// ```
+    /// use oneway::{graph::file, mixing::Stochastic};
+    /// let list = file::parse("0 0 1\n0 1 3\n1 1 1".as_bytes(), "links.txt".as_ref(), None).unwrap();
+    /// assert_eq!(list.normalised(Stochastic::Rows).weights.unwrap(), [1.0, 0.75, 0.25]);
+    /// assert_eq!(list.normalised(Stochastic::Columns).weights.unwrap(), [0.25, 0.75, 1.0]);
+    /// ```
+    pub fn normalised(&self, stochastic: Stochastic) -> EdgeList {
+        let owner = |&(from, to): &(usize, usize)| match stochastic {
+            Stochastic::Rows => to,
+            Stochastic::Columns => from,
+        };
+        let weighted = || self.edges.iter().map(owner).zip(self.weights.iter().flatten());
+        let mut sums = vec![0.0; self.agents];
+        for (owner, weight) in weighted() {
+            sums.get_mut(owner).into_iter().for_each(|sum| *sum += weight); // `to_mixing` names an agent that is not there
+        }
+        let share = |(owner, weight): (usize, &f64)| weight / sums.get(owner).copied().unwrap_or(1.0);
+        EdgeList { weights: self.weights.as_ref().map(|_| weighted().map(share).collect()), ..self.clone() }
+    }
 }
 
 /// Reads an edge list from a file.
@@ -82,15 +103,7 @@ impl EdgeList {
 /// The list, or an error with file, line and column.
 pub fn read(path: impl AsRef<Path>, agents: Option<usize>) -> Result<EdgeList> {
     let path = path.as_ref();
-    let io = |source| Error::Io { path: path.to_owned(), source };
-    let file = std::fs::File::open(path).map_err(io)?;
-    if file.metadata().map_err(io)?.is_dir() {
-        return Err(Error::File {
-            path: path.to_owned(),
-            message: "this is a directory, not an edge list".to_owned(),
-        });
-    }
-    parse(BufReader::new(file), path, agents)
+    parse(BufReader::new(input::open(path, "an edge list")?), path, agents)
 }
 
 /// Reads an edge list from anywhere; `path` is what messages call it. See [`read`].
@@ -106,8 +119,7 @@ pub fn parse(mut text: impl BufRead, path: &Path, agents: Option<usize>) -> Resu
     if let Some(agents) = agents {
         check_agents("edge list", agents)?;
     }
-    let mut list =
-        Lines { path, agents, line: 0, edges: Vec::new(), weights: Vec::new(), seen: HashMap::new() };
+    let mut list = Lines::new(path, agents);
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
@@ -115,9 +127,9 @@ pub fn parse(mut text: impl BufRead, path: &Path, agents: Option<usize>) -> Resu
         if limited.map_err(|source| Error::Io { path: path.to_owned(), source })? == 0 {
             break;
         }
-        list.line += 1;
         list.add(&bytes)?;
     }
+    list.check_first_id()?;
 
     let largest = list.edges.iter().map(|&(from, to)| from.max(to)).max();
     // A lone agent needs no links. More agents without a single link are an empty or a wrong file.
@@ -147,116 +159,6 @@ pub fn write(graph: &Digraph, mut out: impl Write) -> std::io::Result<()> {
         writeln!(out, "{from} {to}")?;
     }
     out.flush()
-}
-
-/// What has been read so far.
-struct Lines<'a> {
-    path: &'a Path,
-    agents: Option<usize>,
-    line: usize,
-    edges: Vec<(usize, usize)>,
-    weights: Vec<f64>,
-    /// The line of each weighted edge; a second weight would contradict the first.
-    seen: HashMap<(usize, usize), usize>,
-}
-
-impl Lines<'_> {
-    fn add(&mut self, bytes: &[u8]) -> Result<()> {
-        if bytes.len() as u64 > MAX_LINE {
-            return Err(
-                self.error(1, format!("the line is longer than {MAX_LINE} bytes: this is no edge list"))
-            );
-        }
-        let text = std::str::from_utf8(bytes).map_err(|error| {
-            let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            self.error(valid.chars().count() + 1, "the file is not UTF-8 text".to_owned())
-        })?;
-        let text = if self.line == 1 { text.strip_prefix('\u{feff}').unwrap_or(text) } else { text };
-        if self.edges.len() >= MAX_EDGES {
-            return Err(self.error(1, format!("there are more than {MAX_EDGES} edges")));
-        }
-        let content = text.split('#').next().unwrap_or_default();
-        let cells: Vec<&str> = content.split_whitespace().collect();
-        let column = |cell: &str| {
-            // `cell` is a part of `content`: the characters before it are those in between their addresses.
-            let bytes_before = cell.as_ptr() as usize - content.as_ptr() as usize;
-            content[..bytes_before].chars().count() + 1
-        };
-        let end = content.trim_end().chars().count() + 1;
-        let (from, to, weight) = match cells[..] {
-            [] => return Ok(()),
-            [_] => return Err(self.error(end, "the receiver is missing: a line is `from to`".to_owned())),
-            [from, to] => (from, to, None),
-            [from, to, weight] => (from, to, Some(weight)),
-            [_, _, _, extra, ..] => {
-                let message = format!("`{}` is one too many: a line is `from to weight`", shown(extra));
-                return Err(self.error(column(extra), message));
-            }
-        };
-        let edge = (self.id(from, column(from))?, self.id(to, column(to))?);
-        match weight {
-            Some(weight) if self.weights.len() == self.edges.len() => {
-                let number = self.weight(weight, column(weight))?;
-                if let Some(before) = self.seen.insert(edge, self.line) {
-                    let message =
-                        format!("edge {} -> {} has a weight already, in line {before}", edge.0, edge.1);
-                    return Err(self.error(column(from), message));
-                }
-                self.weights.push(number);
-            }
-            Some(weight) => {
-                let message = "the lines before have no weight: give all lines one, or none".to_owned();
-                return Err(self.error(column(weight), message));
-            }
-            None if !self.weights.is_empty() => {
-                let message = "the weight is missing, which the lines before have".to_owned();
-                return Err(self.error(end, message));
-            }
-            None => {}
-        }
-        self.edges.push(edge);
-        Ok(())
-    }
-
-    fn id(&self, cell: &str, column: usize) -> Result<usize> {
-        let digits = !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
-        if !digits {
-            let message = format!("`{}` is not an agent: ids are whole numbers from 0", shown(cell));
-            return Err(self.error(column, message));
-        }
-        // What does not fit into a number is beyond the last agent too.
-        let id = cell.parse::<usize>().unwrap_or(usize::MAX);
-        match self.agents {
-            Some(agents) if id >= agents => {
-                let last = agents - 1;
-                let message = format!(
-                    "agent {} is beyond the last one: with {agents} agents the ids are 0 to {last}",
-                    shown(cell)
-                );
-                Err(self.error(column, message))
-            }
-            None if id >= MAX_AGENTS => {
-                let last = MAX_AGENTS - 1;
-                Err(self.error(column, format!("agent {} is beyond {last}, the last possible", shown(cell))))
-            }
-            _ => Ok(id),
-        }
-    }
-
-    fn weight(&self, cell: &str, column: usize) -> Result<f64> {
-        match cell.parse::<f64>() {
-            Ok(weight) if weight.is_finite() && weight > 0.0 => Ok(weight),
-            _ => {
-                let message =
-                    format!("`{}` is not a weight: it must be a positive finite number", shown(cell));
-                Err(self.error(column, message))
-            }
-        }
-    }
-
-    fn error(&self, column: usize, message: String) -> Error {
-        Error::Parse { path: self.path.to_owned(), line: self.line, column, message }
-    }
 }
 
 #[cfg(test)]
@@ -313,6 +215,44 @@ mod tests {
             "f:1:1: the line is longer than 65536 bytes: this is no edge list"
         );
         assert!(complaint("0 1", Some(0)).contains("`agents` = 0"));
+        assert_eq!(
+            complaint("é 0,1", None),
+            "f:1:4: there is a `,`: write `from to` or `from to weight`, with blanks between"
+        );
+        assert!(
+            complaint(b"\x1f\x8b\x08", None)
+                .starts_with("f: it is compressed by gzip: decompress it; an edge")
+        );
+    }
+
+    /// Agent n of n, or no agent 0 at all: the file counts from 1. Where an agent 0 is named, agent n is the fault.
+    #[test]
+    fn ids_from_one_are_recognised() {
+        let from_one = |last: usize| {
+            format!(
+                "f: its agents are numbered from 1 to {last}, and none is agent 0: agents are numbered from 0, so take 1 off each"
+            )
+        };
+        for (text, agents, message) in [
+            ("1 2\n2 3\n3 1", Some(3), from_one(3)),
+            ("1 2\n2 3\n3 1", None, from_one(3)),
+            ("3 1 .5\n1 1 .5", Some(3), from_one(3)),
+            (
+                "3 1\n1 0",
+                Some(3),
+                "f:1:1: agent 3 is beyond the last one: with 3 agents the ids are 0 to 2".to_owned(),
+            ),
+            (
+                "3 1\n1 9",
+                Some(3),
+                "f:1:1: agent 3 is beyond the last one: with 3 agents the ids are 0 to 2".to_owned(),
+            ),
+        ] {
+            assert_eq!(complaint(text, agents), message, "{text}");
+        }
+        for (text, agents) in [("1 2\n2 1", Some(3)), ("1 3", None), ("1 2\n2 0", None), ("0 0", None)] {
+            assert!(parse(text.as_bytes(), Path::new("f"), agents).is_ok(), "{text}");
+        }
     }
 
     #[test]

@@ -198,6 +198,7 @@ pub fn check(method: &dyn Method, topology: &Topology, faults: &Faults) -> Resul
         () if method.keeps_copies() => {
             "it keeps copies of its neighbours' state, made of differences: a lost one would spoil them for ever"
         }
+        () if sends_a_share(method) => SENT_IN_PART,
         () if roles.conserved.is_some() && roles.conserved_sent.is_none() => NOT_SENT_WHOLE,
         () if roles.tracker.is_some() && roles.tracker_sent.is_none() => {
             "its trackers are not pushed, and keep their mean only as long as R is doubly stochastic"
@@ -211,9 +212,21 @@ pub fn check(method: &dyn Method, topology: &Topology, faults: &Faults) -> Resul
 /// Why a method's sum cannot be followed while messages are on their way.
 pub(crate) const NOT_SENT_WHOLE: &str =
     "what it conserves is not sent as it is, so that what is on its way cannot be counted";
+/// Why [`sends_a_share`] matters.
+pub(crate) const SENT_IN_PART: &str = "what it conserves is not sent as it is, but compressed with a share γ < 1 of mixing, so that \
+     what is on its way cannot be counted: give `gamma = 1` beside `alpha = 0`, which encodes the message itself";
 /// Why [`weights_can_vanish`] matters.
 pub(crate) const VANISHING_WEIGHTS: &str =
     "it divides by push-sum weights, and one is zero where an agent keeps nothing and nothing arrives";
+
+/// Whether it is something around a method that would send its sums whole, and does not.
+pub(crate) fn sends_a_share(method: &dyn Method) -> bool {
+    let sent = |method: &dyn Method| {
+        let roles = method.roles();
+        roles.tracker_sent.is_some() || roles.conserved_sent.is_some()
+    };
+    !sent(method) && method.inner().is_some_and(sent)
+}
 
 /// Whether the method divides by push-sum weights that can be zero: an agent that keeps nothing of its own may hear nothing.
 pub(crate) fn weights_can_vanish(method: &dyn Method, topology: &Topology) -> bool {

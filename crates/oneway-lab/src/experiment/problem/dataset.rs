@@ -1,8 +1,11 @@
 //! `dataset` and `test`: where rows come from.
 
+use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use oneway::Error;
 use oneway::data::libsvm::{self, Labels};
 use oneway::data::{Dataset, Split, Synthetic, a9a, digits, idx};
 use sha2::{Digest, Sha256};
@@ -71,6 +74,16 @@ impl Named {
     }
 }
 
+impl fmt::Display for DatasetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DatasetSpec::Named(named, _) => f.write_str(named.name()),
+            DatasetSpec::Path { path, .. } => write!(f, "{}", path.display()),
+            DatasetSpec::Synthetic { .. } => f.write_str(SYNTHETIC),
+        }
+    }
+}
+
 /// Whether a dataset's name is no path.
 pub(crate) fn is_name(dataset: &str) -> bool {
     dataset == SYNTHETIC || Named::ALL.iter().any(|named| named.name() == dataset)
@@ -79,6 +92,9 @@ pub(crate) fn is_name(dataset: &str) -> bool {
 impl DatasetSpec {
     /// A dataset's name, of which `split` is taken, or a path relative to `folder`.
     pub(crate) fn new(name: &str, folder: &Path, features: Option<usize>, split: Split) -> Result<Self> {
+        if name.is_empty() {
+            bail!("the dataset has no name: give the path of a file, or a name such as \"a9a\"");
+        }
         if name == SYNTHETIC {
             bail!(
                 "synthetic rows have real targets: they are for the kinds \"least-squares\" and \"robust\""
@@ -105,12 +121,17 @@ impl DatasetSpec {
                     Some(features) if *features != data.features => {
                         let expected = format!("its images have {} pixels", data.features);
                         let owner = path.display().to_string();
-                        Err(oneway::Error::parameter(owner, "features", features, expected))
+                        Err(Error::parameter(owner, "features", features, expected))
                     }
                     _ => Ok(data),
                 }
             }
-            DatasetSpec::Path { path, features, .. } => libsvm::read_as(labels, path, *features),
+            DatasetSpec::Path { path, features, split } => {
+                libsvm::read_as(labels, path, *features).map_err(|error| match error {
+                    Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => missing(path, *split),
+                    other => other,
+                })
+            }
             DatasetSpec::Synthetic { shape, agents, seed } => shape.draw(*agents, *seed),
         }
     }
@@ -132,6 +153,27 @@ impl DatasetSpec {
             DatasetSpec::Path { path, split, .. } => DatasetSpec::Path { path, features: Some(known), split },
             other => other,
         }
+    }
+}
+
+/// The error that says where a file was looked for, and what would be found without one.
+fn missing(path: &Path, split: Split) -> Error {
+    let key = match split {
+        Split::Train => "dataset",
+        Split::Test => "test",
+    };
+    let names: Vec<&str> = Named::ALL.iter().map(|named| named.name()).chain([SYNTHETIC]).collect();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let near = match Error::unknown(key, &*name, names.iter().copied()) {
+        Error::UnknownName { suggestion: Some(near), .. } => format!("did you mean \"{near}\"? "),
+        _ => String::new(),
+    };
+    Error::File {
+        path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        message: format!(
+            "No such file: it is looked for there, as `{key}` says; {near}known by name, without a file, are {}",
+            names.join(", ")
+        ),
     }
 }
 

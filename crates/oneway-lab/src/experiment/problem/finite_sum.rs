@@ -60,13 +60,13 @@ impl FiniteSumSpec {
         seed: u64,
     ) -> Result<Self> {
         let classifies = matches!(kind, ModelKind::Softmax | ModelKind::TwoLayer);
-        let dataset = fields.string("dataset")?;
+        let dataset = fields.file("dataset")?;
         let features = dimension(fields, "features", run.agents)?;
-        let test = if classifies { fields.string("test")? } else { None };
+        let test = if classifies { fields.file("test")? } else { None };
         let classes = if classifies { classes(fields)? } else { None };
         let model = ModelSpec::read(kind, fields)?;
         let regulariser = regulariser(fields)?;
-        let intercept = flag(fields, "intercept")?.unwrap_or(classifies);
+        let intercept = fields.flag("intercept")?.unwrap_or(classifies);
         let (partition, batch) = (partition(fields)?, batch(fields)?);
         let dataset = fields.required("dataset", dataset)?;
         let dataset = match !classifies && dataset == SYNTHETIC {
@@ -180,9 +180,13 @@ fn classes(fields: &mut Fields) -> Result<Option<Vec<f64>>> {
         Value::Array(labels) => labels.iter().map(real).collect(),
         _ => None,
     };
-    match labels.filter(|labels| labels.iter().all(|label| label.is_finite())) {
+    let possible = |labels: &Vec<f64>| {
+        let differ = labels.iter().any(|label| *label != labels[0]);
+        differ && labels.iter().all(|label| label.is_finite())
+    };
+    match labels.filter(possible) {
         Some(labels) => Ok(Some(labels)),
-        None => fields.wrong("classes", &given, "a list of labels, each a number"),
+        None => fields.wrong("classes", &given, "a list of labels, each a number, and two or more different"),
     }
 }
 
@@ -207,13 +211,4 @@ fn synthetic(fields: &mut Fields, features: Option<usize>) -> Result<Synthetic> 
         return fields.wrong("rows", &Value::Integer(rows as i64), &expected);
     }
     Ok(Synthetic { rows: rows as usize, features, noise, outliers, heterogeneity })
-}
-
-/// True or false.
-fn flag(fields: &mut Fields, key: &str) -> Result<Option<bool>> {
-    match fields.value(key) {
-        None => Ok(None),
-        Some(Value::Boolean(flag)) => Ok(Some(flag)),
-        Some(other) => fields.wrong(key, &other, "true or false"),
-    }
 }

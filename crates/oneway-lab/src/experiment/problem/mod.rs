@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use oneway::data::libsvm::{self, Labels};
 use oneway::data::{Dataset, Split};
 use oneway::partition::Partition;
@@ -15,7 +15,7 @@ use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
 use toml::Value;
 
-use super::fields::{Fields, real};
+use super::fields::{Fields, as_integer, real};
 use super::spec::RunSpec;
 use crate::results::sha256;
 use dataset::DatasetSpec;
@@ -61,7 +61,7 @@ impl ProblemSpec {
         let seed = fields.count("seed")?.unwrap_or(run.seed);
         let spec = match fields.required("kind", kind)? {
             Kind::Logistic => {
-                let (dataset, test) = (fields.string("dataset")?, fields.string("test")?);
+                let (dataset, test) = (fields.file("dataset")?, fields.file("test")?);
                 let features = dimension(&mut fields, "features", run.agents)?;
                 let alpha = fields.real("alpha")?.unwrap_or(0.01);
                 let (partition, batch) = (partition(&mut fields)?, batch(&mut fields)?);
@@ -158,7 +158,10 @@ fn batch(fields: &mut Fields) -> Result<Batch> {
         None => Ok(Batch::Sampled(1)),
         Some(Value::Integer(size)) if size > 0 => Ok(Batch::Sampled(size as usize)),
         Some(Value::String(word)) if word == "full" => Ok(Batch::Full),
-        Some(other) => fields.wrong("batch", &other, "a whole number, 1 or more, or \"full\""),
+        Some(other) => {
+            let expected = format!("a whole number, 1 or more, or \"full\"{}", as_integer(&other));
+            fields.wrong("batch", &other, &expected)
+        }
     }
 }
 
@@ -190,9 +193,9 @@ pub(crate) struct BuiltProblem {
 pub(crate) struct Problems(HashMap<String, Arc<BuiltProblem>>);
 
 impl Problems {
-    /// A problem that is asked for once.
+    /// A problem that is asked for once; it may be an agent's share of a larger one.
     pub(crate) fn build(spec: &ProblemSpec, agents: usize) -> Result<Box<dyn Problem>> {
-        Ok(BuiltProblem::new(spec, agents)?.problem)
+        Ok(BuiltProblem::new(spec, agents, Part::Share)?.problem)
     }
 
     /// The problem for so many agents, built if it is the first to be asked for.
@@ -201,15 +204,33 @@ impl Problems {
         if let Some(built) = self.0.get(&key) {
             return Ok(Arc::clone(built));
         }
-        let built = Arc::new(BuiltProblem::new(spec, agents)?);
+        let built = Arc::new(BuiltProblem::new(spec, agents, Part::Whole)?);
         self.0.insert(key, Arc::clone(&built));
         Ok(built)
     }
 }
 
+/// Whether rows are all there are, or may be an agent's share, which can well have one label only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    Share,
+}
+
+/// Refuses rows that all have one label: there is nothing to tell apart, and x grows without end.
+fn check_labels(dataset: &DatasetSpec, data: &Dataset) -> Result<()> {
+    match &data.labels[..] {
+        [first, rest @ ..] if rest.iter().all(|label| label == first) => bail!(
+            "problem: every row of {dataset} ({} of them) has the label {first:+}: a logistic regression needs both labels",
+            data.len()
+        ),
+        _ => Ok(()),
+    }
+}
+
 impl BuiltProblem {
     /// Builds the problem for so many agents; reads the files it names.
-    fn new(spec: &ProblemSpec, agents: usize) -> Result<Self> {
+    fn new(spec: &ProblemSpec, agents: usize, part: Part) -> Result<Self> {
         match spec {
             ProblemSpec::FiniteSum(spec) => spec.build(agents),
             ProblemSpec::Quadratic { shape, seed } => Ok(Self {
@@ -218,6 +239,9 @@ impl BuiltProblem {
             }),
             ProblemSpec::Logistic { dataset, test, alpha, partition, batch, seed } => {
                 let data = dataset.load(Labels::Signs)?;
+                if part == Part::Whole {
+                    check_labels(dataset, &data)?;
+                }
                 let test = test.clone().or_else(|| dataset.held_out());
                 let test =
                     test.map(|test| test.with_features(data.features).load(Labels::Signs)).transpose()?;

@@ -1,6 +1,6 @@
 //! Families with nothing random in them.
 
-use super::check_count;
+use super::{check_count, check_edges};
 use crate::graph::digraph::check_agents;
 use crate::graph::{Digraph, MAX_EDGES};
 use crate::{Error, Result};
@@ -104,6 +104,7 @@ pub fn back_chords(agents: usize, span: usize, every: usize) -> Result<Digraph> 
 /// ```
 pub fn exponential(agents: usize) -> Result<Digraph> {
     check_agents("exponential", agents)?;
+    check_edges("exponential", agents, agents * exponential_offsets(agents).count())?;
     let edges =
         (0..agents).flat_map(|i| exponential_offsets(agents).map(move |offset| (i, (i + offset) % agents)));
     Digraph::from_edges(agents, edges)
@@ -125,6 +126,7 @@ pub fn one_peer_exponential(agents: usize) -> Result<Vec<Digraph>> {
     if agents == 1 {
         return Ok(vec![ring(1)?]);
     }
+    check_edges("one-peer-exponential", agents, agents * exponential_offsets(agents).count())?;
     exponential_offsets(agents)
         .map(|offset| Digraph::from_edges(agents, (0..agents).map(|i| (i, (i + offset) % agents))))
         .collect()
@@ -231,7 +233,7 @@ fn both_ways(i: usize, j: usize) -> [(usize, usize); 2] {
 }
 
 /// 1, 2, 4, … below n: ⌈log₂ n⌉ numbers.
-fn exponential_offsets(agents: usize) -> impl Iterator<Item = usize> {
+pub(super) fn exponential_offsets(agents: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(1), |offset| Some(2 * offset)).take_while(move |&offset| offset < agents)
 }
 

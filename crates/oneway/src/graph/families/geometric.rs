@@ -51,7 +51,7 @@ impl Radio {
 /// assert!(geometric(100, 0.2, 0.0, 7).unwrap().is_symmetric());
 /// ```
 pub fn geometric(agents: usize, range: f64, spread: f64, seed: u64) -> Result<Digraph> {
-    let radios = geometric_points(agents, range, spread, seed)?;
+    check(agents, range, spread)?;
     // Even from a corner a quarter of the disc lies in the square. What is too much only away from corners is caught
     // while the edges are counted.
     let pairs = agents as f64 * (agents - 1) as f64;
@@ -62,6 +62,7 @@ pub fn geometric(agents: usize, range: f64, spread: f64, seed: u64) -> Result<Di
             format!("with {agents} agents that is more than {MAX_EDGES} edges, give at most {largest:.2e}");
         return Err(Error::parameter("geometric", "range", range, expected));
     }
+    let radios = geometric_points(agents, range, spread, seed)?;
     let cells = Cells::new(&radios);
     let edges = radios.iter().enumerate().flat_map(|(from, sender)| {
         let listeners = cells.around(sender).filter(|&to| sender.is_heard_by(&radios[to]));
@@ -78,6 +79,16 @@ pub fn geometric(agents: usize, range: f64, spread: f64, seed: u64) -> Result<Di
 /// assert!(radios.iter().all(|radio| (0.1..=0.3).contains(&radio.range)));
 /// ```
 pub fn geometric_points(agents: usize, range: f64, spread: f64, seed: u64) -> Result<Vec<Radio>> {
+    check(agents, range, spread)?;
+    let radio = |agent| {
+        let mut draws = Draws::new(seed, Purpose::Graph, agent, 0);
+        let (x, y) = (draws.unit(), draws.unit());
+        Radio { x, y, range: range * (1.0 + spread * (2.0 * draws.unit() - 1.0)) }
+    };
+    Ok((0..agents).map(radio).collect())
+}
+
+fn check(agents: usize, range: f64, spread: f64) -> Result<()> {
     check_agents("geometric", agents)?;
     if !(range.is_finite() && range > 0.0) {
         return Err(Error::parameter("geometric", "range", range, "it must be greater than 0"));
@@ -85,12 +96,7 @@ pub fn geometric_points(agents: usize, range: f64, spread: f64, seed: u64) -> Re
     if !(0.0..=1.0).contains(&spread) {
         return Err(Error::parameter("geometric", "spread", spread, "it must be from 0 to 1"));
     }
-    let radio = |agent| {
-        let mut draws = Draws::new(seed, Purpose::Graph, agent, 0);
-        let (x, y) = (draws.unit(), draws.unit());
-        Radio { x, y, range: range * (1.0 + spread * (2.0 * draws.unit() - 1.0)) }
-    };
-    Ok((0..agents).map(radio).collect())
+    Ok(())
 }
 
 /// The unit square cut into side × side cells, with the agents that stand in each: about two.

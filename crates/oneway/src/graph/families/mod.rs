@@ -18,7 +18,7 @@ pub use geometric::{Radio, geometric, geometric_points};
 pub use random::{erdos_renyi, k_out};
 pub use time_varying::{random_links, random_matching};
 
-use super::Digraph;
+use super::{Digraph, MAX_EDGES};
 use crate::parameters::{Parameter, Parameters};
 use crate::{Error, Result};
 
@@ -214,8 +214,9 @@ pub static FAMILIES: &[Family] = &[
         random: true,
         time_varying: true,
         build: |agents, given, seed| {
-            let base = time_varying::first_offsets(agents, given.count("offsets")?)?;
-            random_links(&base, given.real("probability")?, given.count("period")?, seed)
+            let period = given.count("period")?;
+            let base = time_varying::first_offsets(agents, given.count("offsets")?, period)?;
+            random_links(&base, given.real("probability")?, period, seed)
         },
     },
 ];
@@ -259,6 +260,15 @@ fn check_count(
     Err(Error::parameter(family, name, value, expected))
 }
 
+/// Whether so many links can be, before one of them is made.
+fn check_edges(family: &str, agents: usize, edges: usize) -> Result<()> {
+    if edges <= MAX_EDGES {
+        return Ok(());
+    }
+    let expected = format!("it would have {edges} links, and at most {MAX_EDGES} are possible: give fewer");
+    Err(Error::parameter(family, "agents", agents, expected))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -271,6 +281,26 @@ mod tests {
             let error = family.digraphs(0, [], 1).unwrap_err().to_string();
             assert!(error.starts_with(&format!("{}: `agents` = 0", family.name)), "{error}");
         }
+    }
+
+    /// As many agents as there can be: what has too many links says so before it has made them.
+    #[test]
+    fn too_many_links_are_refused_before_any_is_made() {
+        let (agents, mut refused) = (crate::graph::MAX_AGENTS, vec![]);
+        for family in FAMILIES {
+            let links = match family.name {
+                "exponential" | "one-peer-exponential" | "complete" | "random-links" => "`agents` = 10000000",
+                "erdos-renyi" | "geometric" => "with 10000000 agents",
+                "random-matching" => "`period` = 100",
+                _ => continue, // a few links an agent
+            };
+            let began = std::time::Instant::now();
+            let error = family.digraphs(agents, [], 1).unwrap_err().to_string();
+            assert!(error.contains(links) && error.contains("100000000"), "{error}");
+            assert!(began.elapsed().as_millis() < 100, "{}: {:?}", family.name, began.elapsed());
+            refused.push(family.name);
+        }
+        assert_eq!(refused.len(), 7);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Random families whose graph changes with the round. A period of rounds is drawn once from the seed, and then comes again:
 //! so a time-varying network has stationary vectors, a c_π and stability limits like any other.
 
-use super::{check_count, exponential};
+use super::deterministic::exponential_offsets;
+use super::{check_count, check_edges};
 use crate::graph::digraph::check_agents;
 use crate::graph::{Digraph, MAX_EDGES};
 use crate::sample::{Draws, Purpose};
@@ -70,25 +71,27 @@ pub fn random_links(base: &Digraph, probability: f64, period: usize, seed: u64) 
     rounds.collect()
 }
 
-/// The exponential graph with the first so many of its offsets; all of them for 0.
-pub(super) fn first_offsets(agents: usize, offsets: usize) -> Result<Digraph> {
+/// The exponential graph with the first so many of its offsets, all of them for 0; links of so many rounds must be possible.
+pub(super) fn first_offsets(agents: usize, offsets: usize, period: usize) -> Result<Digraph> {
     const FAMILY: &str = "random-links";
     check_agents(FAMILY, agents)?;
-    let all = exponential(agents)?;
-    if offsets == 0 {
-        return Ok(all);
+    let there_are = exponential_offsets(agents).count();
+    if offsets > 0 {
+        let why = "offsets are the powers of two below n";
+        check_count(FAMILY, "offsets", offsets, agents, there_are, why)?;
     }
-    let there_are = agents.next_power_of_two().ilog2();
-    let why = "offsets are the powers of two below n";
-    check_count(FAMILY, "offsets", offsets, agents, there_are as usize, why)?;
-    let beyond = 1_usize.checked_shl(offsets as u32).unwrap_or(usize::MAX);
-    let kept = |&(from, to): &(usize, usize)| (to + agents - from) % agents < beyond;
-    Digraph::from_edges(agents, all.edges().filter(kept))
+    let kept = if offsets == 0 { there_are } else { offsets.min(there_are) };
+    checked_period(FAMILY, period, agents, kept * agents)?;
+    let heard_by = |from: usize| {
+        exponential_offsets(agents).take(kept).map(move |offset| (from, (from + offset) % agents))
+    };
+    Digraph::from_edges(agents, (0..agents).flat_map(heard_by))
 }
 
 /// How many rounds to draw of `edges` links each: one for a lone agent, who has no links to draw.
 fn checked_period(family: &str, period: usize, agents: usize, edges: usize) -> Result<usize> {
     check_count(family, "period", period, 1, usize::MAX, "")?;
+    check_edges(family, agents, edges)?;
     if period.saturating_mul(edges.max(agents)) > MAX_EDGES {
         let expected =
             format!("that is more than {MAX_EDGES} links, give at most {}", MAX_EDGES / edges.max(agents));
@@ -99,7 +102,7 @@ fn checked_period(family: &str, period: usize, agents: usize, edges: usize) -> R
 
 #[cfg(test)]
 mod tests {
-    use super::super::{complete, ring};
+    use super::super::{complete, exponential, ring};
     use super::*;
 
     #[test]
@@ -135,14 +138,14 @@ mod tests {
 
     #[test]
     fn few_offsets_of_the_exponential_graph() {
-        assert_eq!(first_offsets(6, 1).unwrap(), ring(6).unwrap());
-        assert_eq!(first_offsets(6, 2).unwrap().out_neighbours(5), [0, 1]);
+        assert_eq!(first_offsets(6, 1, 9).unwrap(), ring(6).unwrap());
+        assert_eq!(first_offsets(6, 2, 9).unwrap().out_neighbours(5), [0, 1]);
         for all in [0, 3] {
-            assert_eq!(first_offsets(6, all).unwrap(), exponential(6).unwrap());
+            assert_eq!(first_offsets(6, all, 9).unwrap(), exponential(6).unwrap());
         }
-        let error = first_offsets(6, 4).unwrap_err().to_string();
+        let error = first_offsets(6, 4, 9).unwrap_err().to_string();
         assert!(error.contains("with 6 agents it must be from 1 to 3"), "{error}");
-        assert_eq!(first_offsets(1, 99).unwrap().edge_count(), 0);
+        assert_eq!(first_offsets(1, 99, 9).unwrap().edge_count(), 0);
     }
 
     #[test]
