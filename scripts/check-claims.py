@@ -264,7 +264,8 @@ def study_claims(n=20, step=0.1, momenta=(0.05, 0.1, 0.2, 0.4, 0.8)):
         for name, column in zip(["floor at x̄", "floor at the agents", "tracking error"], table[place].T):
             p, error = exponent(momenta, column)
             numbers[f"exponent of λ, {name}, {place}"] = p
-            answer = "yes" if p - 2 * error >= 1.75 else "no" if p + 2 * error < 1.75 else "unclear"
+            doubt = T_975[len(momenta) - 2] * error  # a line takes two of the points' degrees of freedom
+            answer = "yes" if p - doubt >= 1.75 else "no" if p + doubt < 1.75 else "unclear"
             exponents.setdefault(name, []).append(answer)
     gradient = every(exponents["floor at x̄"] + exponents["floor at the agents"])
     tracking = every(exponents["tracking error"])
@@ -304,7 +305,7 @@ def study_claims(n=20, step=0.1, momenta=(0.05, 0.1, 0.2, 0.4, 0.8)):
         numbers.update({f"floor at x̄/σ²{words}, n = {k}": value for k, value in zip(sizes, by_size)})
         p, error = exponent(sizes, by_size)
         numbers[f"exponent of n{words}"] = p
-        answers.append(within((p + 1, 2 * error), 0.1))
+        answers.append(within((p + 1, T_975[len(sizes) - 2] * error), 0.1))
     yield "linear-speed-up", numbers, both_ways(*answers)
 
 

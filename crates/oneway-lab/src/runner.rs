@@ -142,6 +142,7 @@ impl Runner {
         let (status, rounds) = match outcome.status {
             Status::Completed => (CellStatus::Completed, run.iterations),
             Status::Diverged { round } => (CellStatus::Diverged, round),
+            Status::Starved { .. } => (CellStatus::Starved, run.iterations),
             Status::Stopped { round } => (CellStatus::Stopped, round),
         };
         let end = End {

@@ -177,6 +177,24 @@ fn theory_of_rounds_does_not_speak_of_asynchronous_methods() {
 }
 
 #[test]
+fn methods_that_presume_one_round_for_all_are_refused() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    for (kind, reason) in [
+        ("exact-diffusion", "it takes what one round of W did to everyone's messages for a correction"),
+        ("d2", "it takes what one round of W did to everyone's messages for a correction"),
+        ("frost", "a pull-only method needs one π_R for all steps"),
+    ] {
+        let on_a_complete_graph = changed(&timed(), "kind = \"ring\"", "kind = \"complete\"");
+        let kind = format!("kind = \"{kind}\"");
+        let output = lab.run(&changed(&on_a_complete_graph, "kind = \"push-pull\"", &kind), &[]);
+        let place = "experiment.toml: method \"alone\" on topology \"loop\": cannot run asynchronously: ";
+        assert_refused(&lab, &before, &output, &[place, reason]);
+    }
+}
+
+#[test]
 fn bad_clocks_are_refused_by_name() {
     let lab = Lab::new();
     lab.write("experiment.toml", "");

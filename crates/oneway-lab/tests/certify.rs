@@ -69,7 +69,9 @@ fn a_complete_graph_by_hand() {
     near(&row["stability"]["rate"], 0.8, 1e-6);
     assert_eq!(row["stability"]["stable"], true);
     let floor = 0.2 / 1.8 * 0.01 / 5.0;
-    near(&row["floor"], floor, 1e-6);
+    near(&row["floor"]["noise"], floor, 1e-6);
+    // a tracker on agents that differ: nothing but noise
+    assert_eq!((&row["floor"]["total"], row["floor"]["bias"].as_f64()), (&row["floor"]["noise"], Some(0.0)));
     // it has forgotten its start after some ten rounds, and what was measured is the floor
     let (measured, error) = (&row["measured"]["last_part"], &row["measured"]["standard_error"]);
     let apart = (measured.as_f64().unwrap() - floor).abs();
@@ -120,9 +122,34 @@ fn a_decay_is_stable_by_its_first_step_and_ends_by_its_last() {
     let row = row(&found, "all", "SMTPP");
     assert_eq!(row["stability"]["stable"], false);
     near(&row["step"]["last"]["raw"], 0.015, 1e-12);
-    near(&row["floor"], 0.03 / 1.97 * 0.01 / 5.0, 1e-6);
+    near(&row["floor"]["total"], 0.03 / 1.97 * 0.01 / 5.0, 1e-6);
     assert_eq!((&row["step"]["last_for"], &row["measured"]["from"]), (&100.into(), &750.into()));
     assert_eq!(row["certificate"]["given"], false);
+}
+
+/// SGP's agents stand at z = x/w and pull unequally hard: where they differ, the mean comes to rest beside the minimiser. The floor
+/// is noise and bias together, and what is measured; for methods that track, or mix by one doubly stochastic matrix, the bias is none.
+#[test]
+fn agents_that_differ_have_a_bias_in_the_floor() {
+    let lab = Lab::new();
+    let differ = changed(QUADRATIC, "heterogeneity = 1.0", "heterogeneity = 5.0");
+    let sparse = changed(&differ, "kind = \"complete\"", "kind = \"flower\"\npetals = 2");
+    let longer = changed(&sparse, "iterations = 800", "iterations = 4000");
+    let longer = changed(&longer, "step = 0.1", "step = 0.02");
+    let methods = "\n[[method]]\nname = \"SGP\"\nkind = \"sgp\"\nstep = 0.05\n";
+    let found = certify(&lab, &(longer + methods), &["--rounds", "0"]);
+    for (method, biased) in [("SGP", true), ("SMTPP", false)] {
+        let row = row(&found, "all", method);
+        let part = |of: &str| row["floor"][of].as_f64().unwrap();
+        assert!((part("noise") + part("bias") - part("total")).abs() <= 1e-7 * part("total"), "{row}");
+        assert_eq!(part("bias") > 0.5 * part("total"), biased, "{row}");
+        assert_eq!(part("bias") == 0.0, !biased, "{row}");
+        let (measured, error) = (&row["measured"]["last_part"], &row["measured"]["standard_error"]);
+        let apart = (measured.as_f64().unwrap() - part("total")).abs();
+        assert!(apart < 4.0 * error.as_f64().unwrap(), "{row}");
+    }
+    let output = lab.oneway(&["certify", "experiment.toml", "--out", "results", "--rounds", "0"]);
+    assert!(stdout(&output).contains("(bias "), "{}", stdout(&output));
 }
 
 /// The stationary E(hx)²/s of x⁺ = x − ηm⁺, m⁺ = (1 − λ)m + λ(hx + ξ), Var ξ = s, by letting the covariance go on.
@@ -155,7 +182,7 @@ fn what_does_not_apply_has_a_reason() {
     assert!(row(&found, "turns", "SMTPP")["measured"]["average"].is_number());
     // a mean of five gradients at one point: the floor of one agent with a fifth of the noise
     near(&row(&found, "all", "CSGDM")["stability"]["limit"]["raw"], 19.0, 1e-4);
-    near(&row(&found, "all", "CSGDM")["floor"], csgdm_floor(0.2, 0.1) * 0.01 / 5.0, 1e-6);
+    near(&row(&found, "all", "CSGDM")["floor"]["total"], csgdm_floor(0.2, 0.1) * 0.01 / 5.0, 1e-6);
     assert_eq!(found["regions"].as_array().unwrap().len(), 1, "none for a network that changes");
     // the same in words; a rate of 1e9 has no more digits than others
     let output = lab.oneway(&["certify", "experiment.toml", "--out", "results", "--rounds", "20"]);
@@ -245,7 +272,7 @@ fn noise_of_sampled_rows_is_estimated_and_that_of_full_batches_known() {
     );
     let found = certify(&lab, &changed(EXPERIMENT, "batch = 1", "batch = \"full\""), &["--rounds", "0"]);
     assert_eq!(found["problems"][0]["noise"]["variance"].as_f64(), Some(0.0));
-    assert_eq!(row(&found, "loop", "SMTPP")["floor"].as_f64(), Some(0.0));
+    assert_eq!(row(&found, "loop", "SMTPP")["floor"]["total"].as_f64(), Some(0.0));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr};
+use common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
 
 /// The experiment with further keys for its topology.
 fn with(keys: &str) -> String {
@@ -45,6 +45,25 @@ fn every_fault_changes_the_run_and_none_the_law() {
     for keys in ["loss = 0", "delay = 0\npull_loss = \"latest\"", "loss = 0.0\nroot = 0"] {
         assert_eq!(lab.results(&with(keys), &[]).csv, sound.csv, "{keys}");
     }
+}
+
+/// Agent 2 hears 1 alone: while 1 is away, SGP's weight there is halved in every round, and it divides by that.
+#[test]
+fn push_sum_weights_that_run_dry_are_said() {
+    let lab = Lab::new();
+    let sgp = |to: u64| {
+        let away = with(&format!("churn = [{{ agent = 1, from = 2, to = {to} }}]"));
+        lab.results(
+            &changed(&changed(&away, "kind = \"smtpp\"", "kind = \"sgp\""), "momentum = 0.1", ""),
+            &[],
+        )
+    };
+    assert_eq!(sgp(6).statuses(), ["completed"; 2]);
+    assert_eq!(sgp(20).statuses(), ["starved"; 2]);
+    let said = stdout(&lab.oneway(&["run", "experiment.toml", "--no-report", "--out", "results"]));
+    assert!(said.contains("2 starved"), "{said}");
+    assert!(said.contains("SMTPP on loop: in 2 of 2 runs an agent that heard too little"), "{said}");
+    assert!(lab.oneway(&["verify", "results"]).status.success());
 }
 
 /// What was sent counts, whether it arrives or not; who is away sends nothing.

@@ -101,6 +101,12 @@ pub enum Status {
         /// Rounds done when it was noticed.
         round: u64,
     },
+    /// All rounds were done, but an agent was cut off from the weight that push-sum divides by: its share of it fell below a
+    /// thousandth of what it should be, and its steps were that much too long. Such a run may have been anywhere.
+    Starved {
+        /// Rounds done when it first happened.
+        round: u64,
+    },
     /// An observer asked to stop.
     Stopped {
         /// Rounds done.
@@ -130,6 +136,11 @@ pub trait Engine<'a> {
     /// The state as it is now.
     fn view(&self) -> View<'_>;
 
+    /// The round after which an agent first had next to none of the weight that push-sum divides by; see [`Status::Starved`].
+    fn starved(&self) -> Option<u64> {
+        None
+    }
+
     /// Runs until `rounds` rounds are done, showing the observer state 0, every `every`-th and the last.
     fn run(&mut self, rounds: u64, every: u64, observer: &mut dyn Observer) -> Result<Outcome> {
         let every = every.max(1);
@@ -148,7 +159,7 @@ pub trait Engine<'a> {
             let flow = observer.observe(&view)?;
             observing += lap();
             if k >= rounds {
-                break Status::Completed;
+                break self.starved().map_or(Status::Completed, |round| Status::Starved { round });
             }
             if flow == ControlFlow::Break(()) {
                 break Status::Stopped { round: k };

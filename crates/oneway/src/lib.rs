@@ -70,6 +70,7 @@ pub mod row;
 pub mod sample;
 pub mod schedule;
 pub mod simulator;
+mod starvation;
 pub mod theory;
 pub mod topology;
 pub mod unreliable;

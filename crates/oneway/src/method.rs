@@ -40,6 +40,14 @@ pub trait Method: Send + Sync + Debug {
         self.inner().map_or(Ok(()), |inner| inner.check_network(topology))
     }
 
+    /// What a step size given as *effective* is divided by: x̄ moves by the raw step times this times the mean gradient (times
+    /// what momentum of any kind adds). It is c_π for push-pull methods, n for pull-only ones, 1 for others, unless the method
+    /// descends along something else than its tracker.
+    fn step_divisor(&self, topology: &Topology) -> Result<f64> {
+        self.inner()
+            .map_or_else(|| topology.step_divisor(self.network()), |inner| inner.step_divisor(topology))
+    }
+
     /// What the method's memory of one exchange presumes of the next.
     fn reliance(&self) -> Reliance {
         self.inner().map_or(Reliance::Nothing, <dyn Method>::reliance)

@@ -212,8 +212,9 @@ impl Topology {
         Ok(sum / p as f64)
     }
 
-    /// What a step size given as *effective* is divided by: c_π for push-pull methods, n for pull-only ones (what they follow
-    /// is the sum of all gradients, not the mean), 1 for all others.
+    /// What a step size given as *effective* is divided by, for methods of this kind that descend along their tracker: c_π for
+    /// push-pull methods, n for pull-only ones (what they follow is the sum of all gradients, not the mean), 1 for all others.
+    /// A method may know better: [`Method::step_divisor`](crate::method::Method::step_divisor).
     pub fn step_divisor(&self, network: Network) -> Result<f64> {
         match network {
             Network::PushPull => self.c_pi(),

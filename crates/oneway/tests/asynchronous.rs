@@ -6,12 +6,14 @@ mod common;
 
 use std::time::Instant;
 
-use common::{build, digraphs, distance, logistic, methods, quadratic, strongly_connected, topology};
+use common::{
+    build, digraphs, distance, logistic, methods, quadratic, raw_step, strongly_connected, topology,
+};
 use oneway::Error;
 use oneway::asynchronous::{Asynchronous, Clock, Log, Synchronous, Times};
-use oneway::engine::{Engine, Setup};
+use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::families;
-use oneway::method::{Method, Network};
+use oneway::method::{Method, Network, Reliance};
 use oneway::methods::{self, Csgdm, KINDS, Kind, PUSH_PULL, Smtpp};
 use oneway::metrics::{Measurement, average, measure};
 use oneway::mixing::{Link, Mixing, Stochastic};
@@ -40,9 +42,10 @@ fn setup<'a>(method: &'a dyn Method, problem: &'a dyn Problem, topology: &'a Top
 /// Why a method does not run here, if it does not.
 fn refusal(kind: &Kind, topology: &Topology) -> bool {
     let method = build(kind);
-    let refused = kind.network == Network::Central
+    let refused = matches!(kind.network, Network::Central | Network::PullOnly)
         || method.phases() > 1
         || method.keeps_copies()
+        || method.reliance() != Reliance::Nothing
         || topology.period().len() > 1;
     let problem = logistic(topology.agents(), Batch::Sampled(1));
     match Asynchronous::new(setup(&*method, &problem, topology, 0.1), Clock::EVEN) {
@@ -173,29 +176,85 @@ fn mass_on_its_way_is_missing_in_what_agents_hold() {
     assert!(measure(&view).unwrap().conservation_error.unwrap() < 1e-14);
 }
 
+/// Those that do not run here, by name, so that none slips in.
 #[test]
-fn trackers_find_the_minimiser_in_spite_of_slow_agents_latency_and_loss() {
+fn only_these_need_rounds() {
+    let complete = Topology::complete(9).unwrap();
+    let refused: Vec<&str> =
+        KINDS.iter().filter(|kind| refusal(kind, &complete)).map(|kind| kind.name).collect();
+    let mut expected = [
+        &["dsmt", "dsmt-lca", "multi-gossip", "local-dsmt"][..], //                 several exchanges a round
+        &["compressed-smtpp", "cpp", "rcpp", "c-gt", "beer", "motef"], //           copies of others' state
+        &["exact-diffusion", "d2"], //                                              a memory of what W did
+        &["frost"], //                                                              one π_R for all steps
+        &["csgdm", "sgd", "central-storm", "adam"], //                              no network at all
+    ]
+    .concat();
+    let mut refused = refused;
+    refused.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(refused, expected);
+}
+
+/// Every method of the registry either is refused, or comes to where it should. Trackers bring every agent to the minimiser, whoever is
+/// slow. Others, where all are as fast, bring the average into a neighbourhood that shrinks with the step; an agent may be thrown
+/// out of it where its push-sum weight runs dry, and the engine says that.
+#[test]
+fn every_method_is_refused_or_comes_to_the_minimiser() {
     let problem = quadratic(9, 0.0);
     for (kind, graph) in methods() {
-        let digraph = families::exponential(9).unwrap();
-        let topology = topology(kind, graph, &[digraph], 4);
-        let method = build(kind);
-        // methods that keep a gradient for each sample have none to keep here
-        let tracks = method.roles().tracker_sent.is_some() && method.check(&problem).is_ok();
-        if kind.network != Network::PushPull || !tracks || refusal(kind, &topology) {
+        let topology = topology(kind, graph, &[families::exponential(9).unwrap()], 4);
+        if refusal(kind, &topology) {
             continue;
         }
-        // R-FAST descends along the fifth of its tracker that it keeps
-        let size = if kind.name == "r-fast" { 0.05 } else { 0.01 };
-        let η = size / topology.c_pi().unwrap();
-        let mut engine = Asynchronous::new(setup(&*method, &problem, &topology, η), ROUGH).unwrap();
-        (0..20_000).for_each(|_| engine.round());
-        let view = engine.view();
-        for i in 0..9 {
-            let far = distance(view.estimate(i), problem.minimiser());
-            assert!(far < 1e-9, "{} ({graph:?}): agent {i} is {far:e} away", kind.name);
+        let (method, name) = (build(kind), format!("{} ({graph:?})", kind.name));
+        let started = |effective: f64, clock: Clock| {
+            let η = raw_step(kind, &topology, effective);
+            Asynchronous::new(setup(&*method, &problem, &topology, η), clock).unwrap()
+        };
+        let farthest = |engine: &Asynchronous<'_>| {
+            let far = |i| distance(engine.view().estimate(i), problem.minimiser());
+            (0..9).map(far).fold(0.0, f64::max)
+        };
+        if method.roles().tracker.is_some() {
+            let mut engine = started(0.01, ROUGH);
+            (0..20_000).for_each(|_| engine.round());
+            assert!(farthest(&engine) < 1e-9, "{name} is {:e} away", farthest(&engine));
+            continue;
         }
+        // the mean square of the average's distance, after as many units of time as 1/η asks for
+        let neighbourhood = |effective: f64| {
+            let mut engine = started(effective, Clock { slow_share: 0.0, spread: 0.0, ..ROUGH });
+            let units = (50.0 / effective) as u32;
+            (0..units).for_each(|_| engine.round());
+            let mut sum = 0.0;
+            for _ in 0..units {
+                engine.round();
+                sum += distance(&average(&engine.view()).unwrap(), problem.minimiser()).powi(2);
+            }
+            let apart = farthest(&engine);
+            assert!(apart < 0.2 || engine.starved().is_some(), "{name}: {apart:e} away, and not a word");
+            sum / f64::from(units)
+        };
+        let [far, closer] = [0.01, 0.0025].map(neighbourhood);
+        assert!(far < 1e-2 && closer < 0.5 * far, "{name}: {far:e}, then {closer:e}");
     }
+}
+
+/// Whoever hears one very slow agent alone has next to no push-sum weight while it waits for it.
+#[test]
+fn push_sum_weights_that_run_dry_are_said() {
+    let problem = quadratic(9, 0.0);
+    let ring = Topology::of(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let ended = |method: &dyn Method, slow_factor: f64| {
+        let clock = Clock { slow_share: 0.12, slow_factor, ..Clock::EVEN };
+        let mut engine = Asynchronous::new(setup(method, &problem, &ring, 0.001), clock).unwrap();
+        engine.run(200, 100, &mut ()).unwrap().status
+    };
+    let sgp = build(methods::kind("sgp").unwrap());
+    assert_eq!(ended(&*sgp, 2.0), Status::Completed);
+    assert!(matches!(ended(&*sgp, 20.0), Status::Starved { round: 10..20 }));
+    assert_eq!(ended(&PUSH_PULL, 20.0), Status::Completed);
 }
 
 /// SGP subtracts γg_i whenever i wakes, so that agents count by their speed r_i: it minimises Σ r_i f_i.

@@ -53,7 +53,7 @@ fn dense(kind: &Kind, pairs: &[(Matrix, Matrix)], η: f64, world: &World<'_>) ->
     if kind.name == "multi-gossip" {
         g = two_gradients(&x, 0, 0);
     }
-    if kind.name == "lmt" {
+    if kind.name == "local-dsmt" {
         m = combine(&zeros(D), λ, &g); // Y₀ = Z₀ = λG₀
         v = m.clone();
     }
@@ -149,7 +149,7 @@ fn dense(kind: &Kind, pairs: &[(Matrix, Matrix)], η: f64, world: &World<'_>) ->
                 let m_next = combine(&combine(&m, -λ, &m), λ, &g);
                 v = track(&identity(), &v, &mut m, m_next);
             }
-            "lmt" => {
+            "local-dsmt" => {
                 let half = combine(&combine(r, -0.5, r), 0.5, &identity()); // (I + W)/2
                 x = times(&half, &combine(&x, -η, &v));
                 let m_next = combine(&combine(&m, -λ, &m), λ, &gradient(&x, k + 1));

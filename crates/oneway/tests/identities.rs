@@ -273,8 +273,8 @@ fn one_agent_alone_does_sgd() {
         let mut simulator = simulate(&*method, &problem, &topology, 0.1);
         // m⁺ = (1−λ)m + λg(s), x⁺ = s − ηm⁺ + β(x − x⁻), s⁺ = x⁺ + γ(x⁺ − x). STORM on its own: d = g, for nothing is drawn
         let (λ, β, γ) = match kind.name {
-            "smtpp" | "local-smtpp" | "compressed-smtpp" | "motef" | "lmt" | "csgdm" | "push-pull-hb"
-            | "dsmt" | "dsmt-lca" => (0.1, 0.0, 0.0),
+            "smtpp" | "local-smtpp" | "compressed-smtpp" | "motef" | "local-dsmt" | "csgdm"
+            | "push-pull-hb" | "dsmt" | "dsmt-lca" => (0.1, 0.0, 0.0),
             "abm" => (1.0, 0.2, 0.0),
             "sgp-momentum" | "pd-sgdm" | "hb-sector" | "momentum-tracking" | "decentlam" => (1.0, 0.5, 0.0),
             "accelerated-ab" => (1.0, 0.1, 0.1),

@@ -5,7 +5,7 @@ mod common;
 mod running_sums;
 
 use common::{build, digraphs, distance, methods, quadratic, strongly_connected, topology};
-use oneway::engine::{Engine, Setup};
+use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::families;
 use oneway::method::{Method, Network};
 use oneway::methods::{Kind, PUSH_PULL};
@@ -118,7 +118,9 @@ proptest! {
                 let view = engine.view();
                 let size = (0..view.agents()).flat_map(|i| view.state(i)).fold(1.0_f64, |most, x| most.max(x.abs()));
                 if size > 1e6 {
-                    break; // it diverges: who is cut off for long has next to no push-sum weight to divide by
+                    // it diverges: who is cut off for long has next to no push-sum weight to divide by, and the run says so
+                    prop_assert!(engine.starved().is_some(), "{}, round {round}: {size:e}", kind.name);
+                    break;
                 }
                 let error = measure(&view).unwrap().conservation_error;
                 let roles = method.roles();
@@ -319,6 +321,30 @@ fn runs_are_reproducible_and_seeds_matter() {
         assert_eq!(once, run(1, 1, 100), "{name}");
         assert_eq!(once, run(1, 4, 7), "{name}: neither threads nor looking on change a bit");
         assert_ne!(once.0, run(2, 1, 100).0, "{name}");
+    }
+}
+
+/// Who hears nothing halves its push-sum weight with every step: the run goes on, and ends with a status of its own.
+#[test]
+fn push_sum_weights_that_run_dry_are_said() {
+    let problem = quadratic(9, 0.0);
+    let ring = [families::ring(9).unwrap()];
+    let ended = |name: &str, away: u64| {
+        let kind = oneway::methods::kind(name).unwrap();
+        let (method, topology) = (build(kind), topology(kind, Subgraph::Full, &ring, 0));
+        let churn = Churn::Listed(vec![Absence { agent: 3, from: 20, to: 20 + away }]);
+        let faults = Faults { churn, ..Faults::default() };
+        let η = step(&topology, kind.network);
+        let mut engine = Unreliable::new(setup(&*method, &problem, &topology, η), faults).unwrap();
+        engine.run(100, 50, &mut ()).unwrap().status
+    };
+    for push_sum in ["sgp", "sgp-momentum", "push-diging", "add-opt", "push-saga"] {
+        assert_eq!(ended(push_sum, 5), Status::Completed, "{push_sum}");
+        // agent 4 hears 3 alone: between two looks its weight falls to 2⁻³⁰ and comes back
+        assert_eq!(ended(push_sum, 30), Status::Starved { round: 31 }, "{push_sum}");
+    }
+    for pulls in ["smtpp", "push-pull", "r-fast", "ab"] {
+        assert_eq!(ended(pulls, 30), Status::Completed, "{pulls}");
     }
 }
 

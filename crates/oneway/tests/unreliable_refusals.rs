@@ -31,7 +31,7 @@ fn bears_loss(kind: &Kind) -> bool {
 fn only_these_need_every_message() {
     let mut refused: Vec<&str> =
         KINDS.iter().filter(|kind| !bears_loss(kind)).map(|kind| kind.name).collect();
-    let several_exchanges = ["dsmt", "dsmt-lca", "multi-gossip", "lmt"];
+    let several_exchanges = ["dsmt", "dsmt-lca", "multi-gossip", "local-dsmt"];
     let copies = ["compressed-smtpp", "cpp", "rcpp", "c-gt", "beer", "motef"];
     let trackers_not_pushed = ["frost", "exact-diffusion", "d2"];
     let centralised = ["csgdm", "sgd", "central-storm", "adam"];

@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 pub(crate) use facts::Facts;
+pub(crate) use floor::Floor;
 pub(crate) use measured::Measured;
 pub(crate) use region::{Region, Ways};
 
@@ -120,13 +121,13 @@ pub(crate) struct Row {
     pub(crate) problem: usize,
     pub(crate) agents: usize,
     pub(crate) rounds: u64,
-    /// What turns a raw step into the step that the average takes: c_π for push-pull methods, 1 for others.
+    /// What turns a raw step into the step that the average takes: c_π for most push-pull methods, 1 for others.
     pub(crate) c_pi: f64,
     pub(crate) step: Steps,
     pub(crate) stability: Answer<Stability>,
     pub(crate) certificate: Answer<Proven>,
     /// ‖∇F(x̄)‖² in the long run with the last step.
-    pub(crate) floor: Answer<f64>,
+    pub(crate) floor: Answer<Floor>,
     /// Rounds after which the flattest direction has forgotten where it began, 1/(η·c_π·h) at the last step: a shorter run
     /// has not come down to its floor.
     pub(crate) rounds_to_forget: Option<f64>,
@@ -195,7 +196,7 @@ impl Problems {
     fn row(&self, entry: &Entry, ran: &[Ran<'_>]) -> Result<Row> {
         let problem = self.place(entry)?;
         let facts = &self.facts[problem];
-        let c_pi = entry.topology.step_divisor(entry.method.network())?;
+        let c_pi = entry.method.step_divisor(&entry.topology)?;
         let step = Steps::of(entry, c_pi);
         let stability = Answer::of(Stability::of(entry, step, facts.smoothness));
         let floor = match (&stability, &self.places[problem].modes) {

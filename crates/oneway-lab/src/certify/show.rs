@@ -7,7 +7,7 @@ use comfy_table::{Table, presets};
 use rayon::prelude::*;
 
 use super::region::Outcome;
-use super::{Facts, Findings, Region, Row};
+use super::{Facts, Findings, Floor, Region, Row};
 use crate::experiment::plan::Plan;
 use crate::figure::axis::{Axis, Scale};
 use crate::figure::chart::{Chart, Series};
@@ -28,7 +28,11 @@ const COLUMNS: [(&str, &str); 11] = [
     ("limit", "the largest stable effective step with curvature L in every direction"),
     ("rate", "the factor by which errors shrink in a round there, at the given step; above 1 they grow"),
     ("certified", "the largest effective step for which the theorem holds"),
-    ("floor", "‖∇F(x̄)‖² predicted in the long run at the last step"),
+    (
+        "floor",
+        "‖∇F(x̄)‖² predicted in the long run at the last step; in brackets how much of it is there without noise, because agents \
+         differ",
+    ),
     ("measured", "its mean over the last part of the runs"),
     (
         "bound",
@@ -75,11 +79,18 @@ fn cells(row: &Row) -> Vec<String> {
         or_nothing(limit),
         or_nothing(stability.and_then(|stability| Some(short(stability.rate?)))),
         or_nothing(certified),
-        or_nothing(row.floor.known().map(|&floor| short(floor))),
+        or_nothing(row.floor.known().map(floor_in_words)),
         or_nothing(measured.map(|measured| with_error(measured.last_part, measured.standard_error))),
         or_nothing(certificate.map(|proven| short(proven.bound))),
         or_nothing(measured.map(|measured| short(measured.average))),
     ]
+}
+
+fn floor_in_words(floor: &Floor) -> String {
+    match floor.bias > 0.0 {
+        true => format!("{} (bias {})", short(floor.total), short(floor.bias)),
+        false => short(floor.total),
+    }
 }
 
 fn with_error(value: f64, error: Option<f64>) -> String {
@@ -228,7 +239,7 @@ fn table(findings: &Findings) -> TableBlock {
 /// What the numbers begin with, and why some are missing.
 fn notes(findings: &Findings) -> Vec<String> {
     let model = "The floor is exact for quadratics; for other problems it is a model: curvature and noise are those at the \
-                 lowest point of F, and the same for all agents."
+                 lowest point of F, and the same for all agents; their gradients there are their own."
         .to_owned();
     let notes = findings.problems.iter().map(about).chain(reasons(findings)).chain(unsettled(findings));
     notes.chain([model]).collect()
@@ -243,7 +254,7 @@ fn floors(findings: &Findings) -> Vec<Picture> {
         let here =
             findings.rows.iter().filter(|row| row.topology == topology && row.rounds_missing().is_none());
         let points: Vec<(&Row, f64, f64)> = here
-            .filter_map(|row| Some((row, row.measured.known()?.last_part, *row.floor.known()?)))
+            .filter_map(|row| Some((row, row.measured.known()?.last_part, row.floor.known()?.total)))
             .filter(|(_, measured, floor)| *measured > 0.0 && *floor > 0.0)
             .collect();
         let all = || points.iter().flat_map(|(_, measured, floor)| [*measured, *floor]);

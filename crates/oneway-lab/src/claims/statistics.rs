@@ -1,18 +1,6 @@
 //! The little statistics that verdicts need: paired intervals and power laws.
 
-/// t₀.₉₇₅ for 1 to 10 degrees of freedom.
-const T_975: [f64; 10] = [
-    12.706204736,
-    4.302652730,
-    3.182446305,
-    2.776445105,
-    2.570581836,
-    2.446911851,
-    2.364624252,
-    2.306004135,
-    2.262157163,
-    2.228138852,
-];
+use oneway::theory::student;
 
 /// What an interval says of a question; noise may leave it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,17 +64,9 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// t₀.₉₇₅ for ν ≥ 1 degrees of freedom; beyond the table z + (z³+z)/4ν + (5z⁵+16z³+3z)/96ν² +
-/// (3z⁷+19z⁵+17z³−15z)/384ν³ (Cornish and Fisher).
+/// t₀.₉₇₅ for ν ≥ 1 degrees of freedom: a 95 % interval reaches so many standard errors either way.
 fn student_975(ν: usize) -> f64 {
-    const Z: f64 = 1.959963984540054;
-    let series = |ν: f64| {
-        let first = (Z.powi(3) + Z) / 4.0;
-        let second = (5.0 * Z.powi(5) + 16.0 * Z.powi(3) + 3.0 * Z) / 96.0;
-        let third = (3.0 * Z.powi(7) + 19.0 * Z.powi(5) + 17.0 * Z.powi(3) - 15.0 * Z) / 384.0;
-        Z + first / ν + second / (ν * ν) + third / (ν * ν * ν)
-    };
-    T_975.get(ν - 1).copied().unwrap_or_else(|| series(ν as f64))
+    student::quantile(0.025, ν as f64)
 }
 
 /// y ∝ x^p, fitted by least squares to ln y against ln x.
@@ -96,6 +76,8 @@ pub(crate) struct PowerLaw {
     pub(crate) exponent: f64,
     /// The standard error of p, from the residuals: it counts misfit as well as noise.
     pub(crate) error: f64,
+    /// Its degrees of freedom: points but for the two that a line takes.
+    pub(crate) freedom: usize,
 }
 
 impl PowerLaw {
@@ -110,12 +92,17 @@ impl PowerLaw {
         let residual = |(x, y): &(f64, f64)| y - y_mean - exponent * (x - x_mean);
         let squares: f64 = logs.iter().map(|point| residual(point) * residual(point)).sum();
         let error = if logs.len() < 3 { f64::INFINITY } else { (squares / (count - 2.0) / s_xx).sqrt() };
-        Self { exponent, error }
+        Self { exponent, error, freedom: logs.len().saturating_sub(2) }
     }
 
-    /// Whether p is within `margin` of `expected`: yes or no if two standard errors leave no doubt, unclear otherwise.
+    /// Half of the 95 % interval of p: t₀.₉₇₅(points − 2) standard errors.
+    pub(crate) fn doubt(self) -> f64 {
+        student_975(self.freedom.max(1)) * self.error
+    }
+
+    /// Whether p is within `margin` of `expected`: yes or no if its 95 % interval leaves no doubt, unclear otherwise.
     pub(crate) fn is_about(self, expected: f64, margin: f64) -> Answer {
-        let (off, doubt) = ((self.exponent - expected).abs(), 2.0 * self.error);
+        let (off, doubt) = ((self.exponent - expected).abs(), self.doubt());
         match () {
             () if off + doubt <= margin => Answer::Yes,
             () if off - doubt > margin => Answer::No,
@@ -125,7 +112,7 @@ impl PowerLaw {
 
     /// Whether p is `bound` or more, in the same way.
     pub(crate) fn is_at_least(self, bound: f64) -> Answer {
-        let doubt = 2.0 * self.error;
+        let doubt = self.doubt();
         match () {
             () if self.exponent - doubt >= bound => Answer::Yes,
             () if self.exponent + doubt < bound => Answer::No,
@@ -135,7 +122,7 @@ impl PowerLaw {
 
     /// Whether p is `bound` or less, in the same way.
     pub(crate) fn is_at_most(self, bound: f64) -> Answer {
-        Self { exponent: -self.exponent, error: self.error }.is_at_least(-bound)
+        Self { exponent: -self.exponent, ..self }.is_at_least(-bound)
     }
 }
 
@@ -163,11 +150,15 @@ mod tests {
     #[test]
     fn exponents_have_three_answers() {
         use Answer::{No, Unclear, Yes};
-        let fit = |exponent, error| PowerLaw { exponent, error };
+        let fit = |exponent, error| PowerLaw { exponent, error, freedom: 1000 }; // t = 1.962
         assert_eq!([0.04, 0.05, 0.06].map(|s| fit(-1.0, s).is_about(-1.0, 0.1)), [Yes, Yes, Unclear]);
         assert_eq!([0.01, 0.2].map(|s| fit(-0.7, s).is_about(-1.0, 0.1)), [No, Unclear]);
         assert_eq!([1.9, 1.8, 1.6].map(|p| fit(p, 0.05).is_at_least(1.75)), [Yes, Unclear, No]);
         assert_eq!([-0.6, -0.45, -0.2].map(|p| fit(p, 0.05).is_at_most(-0.4)), [Yes, Unclear, No]);
+        // four points have two degrees of freedom, and an interval of ± 4.3 standard errors
+        let few = |exponent, error| PowerLaw { freedom: 2, ..fit(exponent, error) };
+        assert_eq!([0.02, 0.04].map(|s| few(-1.0, s).is_about(-1.0, 0.1)), [Yes, Unclear]);
+        assert_eq!([0.05, 0.07].map(|s| few(1.5, s).is_at_least(1.75)), [No, Unclear]);
         for lost in [fit(f64::NAN, 0.1), fit(1.0, f64::NAN), fit(1.0, f64::INFINITY)] {
             let answers = [lost.is_about(1.0, 0.1), lost.is_at_least(0.0), lost.is_at_most(3.0)];
             assert_eq!(answers, [Unclear; 3]);

@@ -133,7 +133,7 @@ fn floor(studies: &Studies) -> Claim {
         source: "§I, Theorem 1, §V",
         claim: "the steady-state error floor is compressed to O(λ²σ²)",
         measure: "stationary means on quadratics with noise, η·c_π = 0.1, λ from 0.05 to 0.8, on full digraphs and on \
-                  trees: fitted exponent at least 1.75, by more than two standard errors",
+                  trees: fitted exponent at least 1.75 with its whole 95 % interval",
     };
     statement.judged(Ok(Finding { numbers, verdict, because }))
 }
@@ -252,7 +252,7 @@ fn corollary(studies: &Studies) -> Claim {
         source: "Corollary 1",
         claim: "with η ∝ √(n/T), λ = (n/T)^¼ the average ‖∇F‖² is O(1/√T): no floor is left",
         measure: "average ‖∇F(x̄)‖² over T = 2^7 … 2^12 rounds on quadratics with noise: on full digraphs \
-                  and on trees: exponent of T −0.4 or less, by more than two standard errors",
+                  and on trees: exponent of T −0.4 or less with its whole 95 % interval",
     };
     statement.judged(Ok(Finding { numbers, verdict, because }))
 }
@@ -278,17 +278,17 @@ fn speed_up(studies: &Studies) -> Claim {
         source: "§IV-B",
         claim: "on well-connected graphs SMTPP achieves linear speed-up",
         measure: "stationary ‖∇F(x̄)‖² on the exponential graph, full and on trees, n = 5, 10, 20, 40, one step: exponent \
-                  of n within 0.1 of −1, two standard errors included",
+                  of n within 0.1 of −1 with its whole 95 % interval",
     };
     statement.judged(Ok(Finding { numbers, verdict, because }))
 }
 
-/// "−0.55 ± 0.02": an exponent and two standard errors.
+/// "−0.55 ± 0.02": an exponent and half of its 95 % interval.
 fn power(fit: PowerLaw) -> String {
-    format!("{:.2} ± {:.2}", fit.exponent, 2.0 * fit.error).replace('-', "−")
+    format!("{:.2} ± {:.2}", fit.exponent, fit.doubt()).replace('-', "−")
 }
 
-/// A fit as two numbers.
-fn fitted(label: &str, PowerLaw { exponent, error }: PowerLaw) -> [(String, f64); 2] {
-    [(label.to_owned(), exponent), (format!("± {label}"), error)]
+/// A fit as two numbers: the exponent and half of its 95 % interval.
+fn fitted(label: &str, fit: PowerLaw) -> [(String, f64); 2] {
+    [(label.to_owned(), fit.exponent), (format!("± {label}"), fit.doubt())]
 }

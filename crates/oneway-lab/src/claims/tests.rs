@@ -108,7 +108,7 @@ fn studies(p: f64, tracking: f64, rate: f64, sparse_over_dense: f64, limits: [f6
         };
         OnGraph { graph: format!("{graph}{links}"), floors: MOMENTA.iter().map(of).collect() }
     };
-    let fit = |exponent| PowerLaw { exponent, error: 0.01 };
+    let fit = |exponent| PowerLaw { exponent, error: 0.01, freedom: 3 };
     let limit = |trees, smtpp| Limit { graph: "multi-sub-ring", trees, smtpp, push_pull: 1.0 };
     let reached = (rate < 0.0).then_some((0.4, 100));
     let speed_up = SpeedUp { floors: vec![(5, 1.0)], fit: fit(rate) };

@@ -46,7 +46,8 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
             cells.len()
         );
     }
-    let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    writeln!(std::io::stdout(), "{}\n{}", table::of(&plan.entries, &ran), files.join("\n"))?;
+    let mut lines = table::starved(&plan.entries, &ran);
+    lines.extend(written.iter().map(|path| path.display().to_string()));
+    writeln!(std::io::stdout(), "{}\n{}", table::of(&plan.entries, &ran), lines.join("\n"))?;
     Ok(if runner.is_interrupted() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

@@ -174,11 +174,14 @@ impl Entry {
             unreliable::check(&**method, &topology, &faults)?;
         }
         // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
-        if method.network() == Network::PushPull || method.roles().tracker.is_some() {
+        let roles = method.roles();
+        let weights_watched =
+            roles.weight.is_some() && !(faults.are_none() && matches!(timing, Timing::Rounds));
+        if method.network() == Network::PushPull || roles.tracker.is_some() || weights_watched {
             topology.stationary(0)?;
         }
         let divided_by = match spec.step.scaling {
-            Scaling::Effective => topology.step_divisor(method.network())?,
+            Scaling::Effective => method.step_divisor(&topology)?,
             Scaling::Raw => 1.0,
         };
         let schedule = schedule.divided_by(divided_by)?;

@@ -71,7 +71,7 @@ impl Behaviour {
         let method = kind.method([])?;
         let topology = topology(kind)?;
         let (exact, sampled) = (problem(Batch::Full)?, problem(Batch::Sampled(1))?);
-        let unit = 1.0 / (exact.smoothness() * topology.step_divisor(kind.network)?);
+        let unit = 1.0 / (exact.smoothness() * method.step_divisor(&topology)?);
         let run = |problem: &dyn Problem, step: f64| curve(&*method, problem, &topology, step * unit);
         let mut best: Option<(f64, Self)> = None;
         for i in 0..STEPS {

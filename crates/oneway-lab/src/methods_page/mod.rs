@@ -63,8 +63,9 @@ fn text(steps: &[f64]) -> Result<String> {
          gradient. Both have one step: of {STEPS} from 4/L on, each half of the one before, and of these only those with which \
          samples get somewhere, the one that ends lowest with exact gradients. It is no comparison: a method's best step with \
          samples is another, and parameters are the defaults.\n\n\
-         Trust: **A**, read in the authors' code or text; **B**, in a standard form that several sources share; **C**, \
-         from memory: its identities are tested, and its documentation says what was not verified.\n"
+         Trust: **A**, read in the authors' code or text, its start too; **B**, in a standard form that several \
+         sources share, or in the authors' code but for what its documentation names; **C**, from memory: its identities are \
+         tested, and its documentation says what was not verified.\n"
     );
     for (network, heading) in GROUPS {
         write!(page, "\n## {heading}\n\n{}.\n", capital(network.about()))?;

@@ -39,6 +39,7 @@ pub(crate) struct End {
 pub(crate) enum CellStatus {
     Completed,
     Diverged,
+    Starved,
     Stopped,
 }
 

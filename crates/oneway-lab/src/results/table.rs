@@ -48,6 +48,24 @@ pub(crate) fn of(entries: &[Entry], ran: &[Ran<'_>]) -> Table {
     table
 }
 
+/// What must be said of methods whose push-sum weights ran dry.
+pub(crate) fn starved(entries: &[Entry], ran: &[Ran<'_>]) -> Vec<String> {
+    let line = |entry: &Entry| {
+        let cells = || ran.iter().filter(|ran| std::ptr::eq(ran.cell.entry, entry));
+        let starved = cells().filter(|ran| ran.result.end.status == CellStatus::Starved).count();
+        (starved > 0).then(|| {
+            format!(
+                "{} on {}: in {starved} of {} runs an agent that heard too little was left with less than a thousandth of its \
+                 push-sum weight, and its steps were as much too long: look at the consensus error before you trust it",
+                entry.method_name,
+                entry.topology_name,
+                cells().count()
+            )
+        })
+    };
+    entries.iter().filter_map(line).collect()
+}
+
 /// The mean ‖∇F(x̄)‖² over repetitions at each recorded state that all of them reached.
 fn mean_gradients(cells: &[&Ran<'_>]) -> Vec<f64> {
     let shortest = cells.iter().map(|ran| ran.result.points.len()).min().unwrap_or(0);
@@ -79,6 +97,7 @@ fn statuses(cells: &[&Ran<'_>]) -> String {
         let label = match ran.result.end.status {
             CellStatus::Completed => "completed".to_owned(),
             CellStatus::Diverged => format!("diverged by {rounds}"),
+            CellStatus::Starved => "starved".to_owned(),
             CellStatus::Stopped => format!("stopped at {rounds}"),
         };
         match counts.iter_mut().find(|(known, _)| *known == label) {

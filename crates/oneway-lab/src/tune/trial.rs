@@ -109,7 +109,8 @@ pub(super) fn score_of(result: &CellResult, by: Criterion) -> Option<f64> {
     };
     let mean = last.iter().map(of).sum::<f64>() / last.len() as f64;
     let began = points.first().map_or(f64::NEG_INFINITY, of);
-    (result.end.status == CellStatus::Completed && mean <= began).then_some(mean)
+    let to_the_end = matches!(result.end.status, CellStatus::Completed | CellStatus::Starved);
+    (to_the_end && mean <= began).then_some(mean)
 }
 
 /// The trials of each method on each topology, in the order in which they come.

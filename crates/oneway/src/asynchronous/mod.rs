@@ -15,7 +15,8 @@
 //!   where every message is taken in by itself the bits are those of a synchronous round. An agent's own share C_ii push_i
 //!   stays with it.
 //!
-//! R-FAST (Zhu et al. 2024) is made for this engine. Others run here as they are, to see what becomes of them.
+//! R-FAST (Zhu et al. 2024) is made for this engine. Others run here as they are, if nothing that they rest on is broken by
+//! rows of different ages; those whose memory presumes one round for all are refused, with the reason ([`Asynchronous::check`]).
 //!
 //! **Order.** A wake at time t takes in what has arrived *before* t. So wakes of one moment do not see each other, and with
 //! [`Clock::EVEN`] all agents wake at 1, 2, …, each takes in what the others sent at the wake before, and every state
@@ -38,10 +39,11 @@ use std::collections::BinaryHeap;
 
 use crate::engine::{Engine, Setup};
 use crate::matrix::{Matrix, stride};
-use crate::method::{Layout, Local, Network, Round};
+use crate::method::{Layout, Local, Network, Reliance, Round};
 use crate::observe::View;
 use crate::row::Sum;
 use crate::sample::Purpose;
+use crate::starvation::Starvation;
 use crate::unreliable;
 use crate::vectors::widest;
 use crate::{Error, Result};
@@ -93,6 +95,7 @@ pub struct Asynchronous<'a> {
     bytes: u64,
     /// The wakes so far, if they are logged.
     logged: Option<Vec<u8>>,
+    starvation: Option<Starvation>,
     /// Σ of the push rows on their way, once someone has looked.
     in_flight: OnceCell<Vec<f64>>,
 }
@@ -126,8 +129,9 @@ impl Source {
 impl<'a> Asynchronous<'a> {
     /// Sets up all agents at time 0, when each sends its first message.
     ///
-    /// Refused are methods with several exchanges a round or with copies of their neighbours' state, centralised ones, and
-    /// networks that change with the round: there are no rounds.
+    /// Refused are methods with several exchanges a round, with copies of their neighbours' state, or with a memory of what a
+    /// round did to everyone's messages; pull-only and centralised ones; and networks that change with the round: there are no
+    /// rounds.
     pub fn new(setup: Setup<'a>, clock: Clock) -> Result<Self> {
         clock.check()?;
         let n = setup.problem.agents();
@@ -146,6 +150,9 @@ impl<'a> Asynchronous<'a> {
         let pushes = !method.layout(setup.problem).push.is_empty();
         let reason = match () {
             () if method.network() == Network::Central => "a centralised method waits for everyone",
+            () if method.network() == Network::PullOnly => {
+                "a pull-only method needs one π_R for all steps, and an agent that mixes rows of different ages has another each time"
+            }
             () if method.phases() > 1 => {
                 "the method has several exchanges a round, and no agent waits for another"
             }
@@ -154,10 +161,12 @@ impl<'a> Asynchronous<'a> {
 overtaken would spoil them"
             }
             () if unreliable::sends_a_share(method) => unreliable::SENT_IN_PART,
+            () if method.reliance() != Reliance::Nothing => unreliable::RELIES_ON_THE_LAST_ROUND,
             () if roles.conserved.is_some() && roles.conserved_sent.is_none() => unreliable::NOT_SENT_WHOLE,
-            () if roles.tracker.is_some() && roles.tracker_sent.is_none() && pushes => {
-                unreliable::NOT_SENT_WHOLE
-            }
+            () if roles.tracker.is_some() && roles.tracker_sent.is_none() => match pushes {
+                true => unreliable::NOT_SENT_WHOLE,
+                false => unreliable::TRACKERS_NOT_PUSHED,
+            },
             () if unreliable::weights_can_vanish(method, setup.topology) => unreliable::VANISHING_WEIGHTS,
             () if setup.topology.period().len() > 1 => {
                 "the network changes with the round, and agents are not in the same round"
@@ -195,6 +204,7 @@ overtaken would spoil them"
             wakes: 0,
             bytes: 0,
             logged: None,
+            starvation: Starvation::of(&setup)?,
             in_flight: OnceCell::new(),
         };
         for i in 0..n {
@@ -267,6 +277,9 @@ overtaken would spoil them"
         // its state k + 1 takes the samples ξ_{k+1}
         let mut local = Local::new(problem, at, k + 1, topology.at(0), gradient);
         method.step(at, state, pulled, pushed, &mut local);
+        if let Some(starvation) = &mut self.starvation {
+            starvation.look(self.units, i, state);
+        }
 
         // what it sent before is counted now, as in a round: the message that leaves now belongs to its next step
         let links = |graph: &Wires| graph.out_of(i).len();
@@ -366,6 +379,10 @@ impl<'a> Engine<'a> for Asynchronous<'a> {
         while let Some((i, time)) = self.times.wake_until(self.units as f64) {
             self.wake(i, time);
         }
+    }
+
+    fn starved(&self) -> Option<u64> {
+        self.starvation.as_ref().and_then(Starvation::since)
     }
 
     fn view(&self) -> View<'_> {

@@ -95,6 +95,10 @@ impl<'a> Engine<'a> for Synchronous<'a> {
         self.engine.round();
     }
 
+    fn starved(&self) -> Option<u64> {
+        self.engine.starved()
+    }
+
     fn view(&self) -> View<'_> {
         let time = self.done[0].iter().copied().fold(0.0, f64::max);
         View { time: Some(time), ..self.engine.view() }

@@ -13,7 +13,8 @@
 //! Written from memory of the paper. Tested: with ϱ = 1, β = 1 and ι = 1 it is gradient tracking (Qu & Li) with the step
 //! γ/ρ; with ϱ = 1 and ι = 1 it is the same with the STORM estimator; all agents come to rest only where w = 0 and all x are
 //! equal, hence at ∇F = 0, whatever the scales of the agents are. Not verified: the start, whether the authors use a⁺ in
-//! place of a in the same round, and whether trackers are mixed before u⁺ − u is added, as here, or after.
+//! place of a in the same round, and whether trackers are mixed before u⁺ − u is added, as here, or after, W(w + u⁺ − u), which would take
+//! a second exchange a round: of the paper no more than the abstract could be had, and there is no public code.
 
 use crate::Result;
 use crate::method::{Layout, Local, Method, Network, Roles, Round};

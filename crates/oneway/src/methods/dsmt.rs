@@ -15,6 +15,10 @@
 //! largest eigenvalue of W̄: then every eigenvalue of the mixing has modulus √η_w ≈ 1 − ½√(1−ρ²) where plain mixing has ρ.
 //! That argument needs real eigenvalues and powers of one matrix, so the accelerated form asks for a symmetric W that stays the
 //! same (with random matchings and η_w = 0.8 it diverges); the plain one for a balanced.
+//!
+//! Read in the authors' code (Kun73/DSMT): the rule, where S₋ is a second copy of X and of Y that starts as they do, so that D₀ = 0; the
+//! start Y₀ = Z₀ = (1−β)G₀; and η_w, which is written (1 + (1−s)/(1+s))/2 there with s = √(1−ρ²), the same number. There β is not free
+//! but √η_w (convex) or 1 − n^(−1/3)(1 − √η_w) (nonconvex); here λ = 1−β is a parameter.
 
 use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
 use crate::methods::estimator::{Estimator, Momentum};

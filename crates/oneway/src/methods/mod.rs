@@ -68,9 +68,9 @@ pub type WithEstimator = fn(&Parameters, Box<dyn Estimator>) -> Result<Box<dyn M
 /// Where a method's rule was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// In the authors' code or text.
+    /// In the authors' code or text, the start included.
     A,
-    /// In a standard form, the same in several sources.
+    /// In a standard form, the same in several sources; or in the authors' code, but for something that its documentation names.
     B,
     /// From memory: its identities hold, and its documentation says what was not verified.
     C,
@@ -129,7 +129,7 @@ pub const KINDS: &[Kind] = &[
     adamdos::KIND,
     combine::MULTI_GOSSIP,
     combine::LOCAL_SMTPP,
-    combine::LMT,
+    combine::LOCAL_DSMT,
     combine::PD_SGDM,
     combine::COMPRESSED_SMTPP.kind,
     combine::CPP.kind,
@@ -149,13 +149,22 @@ pub const KINDS: &[Kind] = &[
 /// ```
 /// assert_eq!(oneway::methods::kind("smtpp").unwrap().parameters[0].name, "momentum");
 /// assert!(oneway::methods::kind("smttp").unwrap_err().to_string().contains("did you mean `smtpp`?"));
+/// assert!(oneway::methods::kind("lmt").unwrap_err().to_string().contains("did you mean `local-dsmt`?"));
 /// ```
 pub fn kind(name: &str) -> Result<&'static Kind> {
-    KINDS
-        .iter()
-        .find(|kind| kind.name == name)
-        .ok_or_else(|| Error::unknown("method", name, KINDS.iter().map(|kind| kind.name)))
+    let renamed = RENAMED.iter().find(|(old, _)| *old == name).map(|(_, now)| (*now).to_owned());
+    KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| {
+        match (renamed, Error::unknown("method", name, KINDS.iter().map(|kind| kind.name))) {
+            (Some(now), Error::UnknownName { what, name, known, .. }) => {
+                Error::UnknownName { what, name, suggestion: Some(now), known }
+            }
+            (_, unknown) => unknown,
+        }
+    })
 }
+
+/// What methods were called once, and what they are called now.
+const RENAMED: &[(&str, &str)] = &[("lmt", "local-dsmt")];
 
 /// λ, if it is in (0, 1].
 pub(crate) fn momentum_coefficient(method: &str, λ: f64) -> Result<f64> {

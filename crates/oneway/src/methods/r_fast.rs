@@ -9,7 +9,7 @@
 //! X⁺ = R(X − ηZ); S⁺ = CS + G⁺ − G; Z = diag(C)·S, from S₀ = G₀:
 //!
 //! Push-Pull in which an agent descends along the share of its tracker that it keeps. So the average moves by η·nΣ_i π_R,i C_ii
-//! π_C,i times the mean gradient, which is below the c_π that effective steps are divided by.
+//! π_C,i times the mean gradient, and that, not c_π, is what an effective step is divided by.
 //!
 //! The rule is from memory. What is tested: the recursion of S, the law (1/n)Σs = (1/n)Σg, and that diag(C) is all that tells it from
 //! Push-Pull. Not verified against the authors' text: the start z₀ = C_ii g₀ and the weights of links that change with the round,
@@ -22,7 +22,7 @@ use crate::methods::estimator::{Estimator, Gradient};
 use crate::methods::{Kind, Trust, track};
 use crate::problem::Problem;
 use crate::row::{self, Width};
-use crate::topology::Subgraph;
+use crate::topology::{Stationary, Subgraph, Topology};
 
 /// Push-Pull along the kept share of the tracker; state is (x, s, m, z) and the estimator's memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,6 +54,17 @@ impl<E: Estimator> Method for RFast<E> {
 
     fn check(&self, problem: &dyn Problem) -> Result<()> {
         self.estimator.check(problem)
+    }
+
+    /// nΣ_i π_R,i C_ii π_C,i, averaged over the period; C_ii is that of the round before, when the share was kept.
+    fn step_divisor(&self, topology: &Topology) -> Result<f64> {
+        let (n, rounds) = (topology.agents(), topology.period().len() as u64);
+        let moves = |k: u64| {
+            let (Stationary { pull, push, .. }, kept) =
+                (topology.stationary(k)?, topology.at(k + rounds - 1));
+            Ok((0..n).map(|i| pull[i] * kept.push.weight(i, i) * push[i]).sum::<f64>() * n as f64)
+        };
+        Ok((0..rounds).map(moves).sum::<Result<f64>>()? / rounds as f64)
     }
 
     fn init(&self, state: &mut [f64], local: &mut Local<'_>) {

@@ -33,4 +33,5 @@ pub mod recursion;
 pub mod spectrum;
 #[cfg(feature = "theory")]
 pub mod stability;
+pub mod student;
 mod wide;

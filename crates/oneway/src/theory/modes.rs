@@ -5,7 +5,7 @@
 //!
 //! For [quadratics](crate::problems::Quadratic) that is exact. Elsewhere it is a model: the curvature is that of F at the
 //! point and the noise is the mean of the agents'; that curvatures and noises differ between agents and from point to
-//! point is left out.
+//! point is left out. That their gradients differ is not.
 
 use faer::{Mat, MatRef, Side};
 
@@ -13,17 +13,19 @@ use crate::problem::{LocalModel, Problem, Symmetric};
 use crate::{Error, Result};
 
 /// A direction q in which the problem is on its own.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Mode {
     /// h = qᵀ∇²F(x)q.
     pub curvature: f64,
     /// qᵀSq, the variance along q of an agent's gradient, S the mean of the agents' covariances; all together are σ² at x.
     pub noise: f64,
+    /// qᵀ∇f_i(x), each agent's gradient along q: how differently they pull there.
+    pub gradients: Vec<f64>,
 }
 
 /// The modes of F at x, curvatures ascending; none if the problem does not say how it is curved.
 ///
-/// O(d³) and d² numbers for dense Hessians, O(nd) for diagonal ones.
+/// O(d³ + nd²) and d² numbers for dense Hessians, O(nd) for diagonal ones; and nd numbers for the agents' gradients.
 ///
 /// ```
 /// use oneway::problems::{Quadratic, QuadraticShape};
@@ -50,18 +52,24 @@ pub fn modes(problem: &dyn Problem, x: &[f64]) -> Result<Option<Vec<Mode>>> {
         add(covariance, &model.covariance, 1.0 / n as f64)?;
     }
     let Some(LocalModel { hessian, covariance }) = mean else { return Ok(None) };
+    let mut gradients = Mat::zeros(d, n);
+    for agent in 0..n {
+        problem.exact(agent, x, gradients.col_as_slice_mut(agent));
+    }
     let mut modes = match (&hessian, &covariance) {
         (Symmetric::Diagonal(h), Symmetric::Diagonal(s)) => {
-            h.iter().zip(s).map(|(&curvature, &noise)| Mode { curvature, noise }).collect()
+            let along = |k: usize| gradients.row(k).iter().copied().collect();
+            let modes = h.iter().zip(s).enumerate();
+            modes.map(|(k, (&curvature, &noise))| Mode { curvature, noise, gradients: along(k) }).collect()
         }
-        (hessian, covariance) => dense_modes(&dense(hessian, d)?, &dense(covariance, d)?)?,
+        (hessian, covariance) => dense_modes(&dense(hessian, d)?, &dense(covariance, d)?, &gradients)?,
     };
     modes.sort_by(|a, b| a.curvature.total_cmp(&b.curvature));
     Ok(Some(modes))
 }
 
-/// Eigenvalues of the Hessian, each with the noise along its eigenvector.
-fn dense_modes(hessian: &Mat<f64>, covariance: &Mat<f64>) -> Result<Vec<Mode>> {
+/// Eigenvalues of the Hessian, each with the noise and the agents' gradients (a column each) along its eigenvector.
+fn dense_modes(hessian: &Mat<f64>, covariance: &Mat<f64>, gradients: &Mat<f64>) -> Result<Vec<Mode>> {
     if !(hessian.is_all_finite() && covariance.is_all_finite()) {
         return Err(Error::NoTheory("the problem's curvature is not finite there".to_owned()));
     }
@@ -69,9 +77,11 @@ fn dense_modes(hessian: &Mat<f64>, covariance: &Mat<f64>) -> Result<Vec<Mode>> {
         .self_adjoint_eigen(Side::Lower)
         .map_err(|_| Error::NoTheory("the eigenvectors of the Hessian were not found".to_owned()))?;
     let (q, h) = (parts.U(), parts.S());
-    let s_q = covariance * q;
+    let (s_q, g_q) = (covariance * q, gradients.transpose() * q);
     let noise = |k: usize| (0..q.nrows()).map(|i| q[(i, k)] * s_q[(i, k)]).sum();
-    Ok((0..q.ncols()).map(|k| Mode { curvature: h[k], noise: noise(k) }).collect())
+    let mode =
+        |k: usize| Mode { curvature: h[k], noise: noise(k), gradients: g_q.col(k).iter().copied().collect() };
+    Ok((0..q.ncols()).map(mode).collect())
 }
 
 fn zero_like(matrix: &Symmetric) -> Symmetric {
@@ -157,6 +167,13 @@ mod tests {
         assert!((found.iter().map(|mode| mode.noise).sum::<f64>() - variance).abs() < 1e-12);
         assert!(found.iter().all(|mode| mode.noise > -1e-15 && mode.curvature <= problem.smoothness()));
         assert!(found.is_sorted_by(|a, b| a.curvature <= b.curvature));
+        let mut g = vec![0.0; 123];
+        for agent in 0..3 {
+            problem.exact(agent, &x, &mut g);
+            let along: f64 = found.iter().map(|mode| mode.gradients[agent].powi(2)).sum();
+            let whole: f64 = g.iter().map(|g| g * g).sum();
+            assert!((along - whole).abs() < 1e-12, "{along} {whole}");
+        }
         // the largest of the agents, drawn, is not below their mean, and near it here
         let drawn = noise::estimate(&problem, &[&x], 4000, 1).unwrap();
         assert!(drawn.variance > variance - 4.0 * drawn.standard_error && drawn.variance < 1.2 * variance);
@@ -172,10 +189,16 @@ mod tests {
     #[test]
     fn dense_and_diagonal_agree() {
         let (h, s) = (Symmetric::Diagonal(vec![1.0, 3.0, 2.0]), Symmetric::Diagonal(vec![0.1, 0.2, 0.3]));
-        let mut found = dense_modes(&dense(&h, 3).unwrap(), &dense(&s, 3).unwrap()).unwrap();
+        let pulls = Mat::from_fn(3, 2, |k, agent| (k as f64 + 1.0) * if agent == 0 { 1.0 } else { -1.0 });
+        let mut found = dense_modes(&dense(&h, 3).unwrap(), &dense(&s, 3).unwrap(), &pulls).unwrap();
         found.sort_by(|a, b| a.curvature.total_cmp(&b.curvature));
-        for (mode, (curvature, noise)) in found.iter().zip([(1.0, 0.1), (2.0, 0.3), (3.0, 0.2)]) {
+        let expected = [(1.0, 0.1, 1.0), (2.0, 0.3, 3.0), (3.0, 0.2, 2.0)];
+        for (mode, (curvature, noise, pull)) in found.iter().zip(expected) {
             assert!((mode.curvature - curvature).abs() < 1e-14 && (mode.noise - noise).abs() < 1e-14);
+            // an eigenvector may point either way
+            assert!(
+                (mode.gradients[0].abs() - pull).abs() < 1e-14 && mode.gradients[0] == -mode.gradients[1]
+            );
         }
     }
 

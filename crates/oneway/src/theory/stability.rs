@@ -52,7 +52,7 @@ pub fn limit(method: &dyn Method, topology: &Topology) -> Result<Limit> {
     let one = one_for_all(method)?;
     let topology = one.as_ref().unwrap_or(topology);
     let map = RoundMap::new(method, topology)?;
-    let divisor = topology.step_divisor(method.network())?;
+    let divisor = method.step_divisor(topology)?;
     if divisor < SMALLEST_C_PI {
         let message =
             format!("c_π = {divisor:e}: the average hardly moves, and its eigenvalue cannot be told from 1");

@@ -12,6 +12,9 @@
 //!
 //! x̄ and c_π are those of the network without its faults.
 //!
+//! A push-sum method whose agents hear nothing for long divides by weights that have become tiny. The run goes on and says so:
+//! [`Status::Starved`](crate::engine::Status::Starved).
+//!
 //! Memory is links·max(τ, 1) push rows on top of the states, and n·(τ + 1) pull rows; with
 //! [`Missing::Latest`] a pull row a link more. Rounds run on one thread, in time O(links·width).
 
@@ -26,10 +29,11 @@ pub use faults::{Absence, Churn, Faults, Graph, Missing};
 
 use crate::engine::{Engine, Setup};
 use crate::matrix::{Matrix, stride};
-use crate::method::{Layout, Local, Method, Network, Round};
+use crate::method::{Layout, Local, Method, Network, Reliance, Round};
 use crate::mixing::Mixing;
 use crate::observe::View;
 use crate::row::Sum;
+use crate::starvation::Starvation;
 use crate::topology::{Pair, Topology};
 use crate::{Error, Result};
 use faults::Presence;
@@ -73,6 +77,7 @@ pub struct Unreliable<'a> {
     news: News,
     mass: Mass,
     bytes_sent: u64,
+    starvation: Option<Starvation>,
     /// Σ of the push rows on their way, once somebody has asked.
     in_flight: OnceCell<Vec<f64>>,
 }
@@ -97,6 +102,7 @@ impl<'a> Unreliable<'a> {
             news: News::new(links(|pair| &pair.pull), n, faults.delay, faults.missing, pull),
             mass: Mass::new(links(|pair| &pair.push), faults.delay, push),
             bytes_sent: 0,
+            starvation: Starvation::of(&setup)?,
             in_flight: OnceCell::new(),
             setup,
             faults,
@@ -153,7 +159,11 @@ impl<'a> Unreliable<'a> {
             let at = Round { agent, ..at };
             // state k + 1 takes the samples ξ_{k+1}
             let mut local = Local::new(problem, at, at.k + 1, pair, &mut gradient[..self.d]);
-            method.step(at, self.states.row_mut(agent, state), pulled, pushed, &mut local);
+            let row = self.states.row_mut(agent, state);
+            method.step(at, row, pulled, pushed, &mut local);
+            if let Some(starvation) = &mut self.starvation {
+                starvation.look(at.k + 1, agent, row);
+            }
         }
     }
 }
@@ -171,6 +181,10 @@ impl<'a> Engine<'a> for Unreliable<'a> {
         self.send(at);
         self.step(at);
         self.k += 1;
+    }
+
+    fn starved(&self) -> Option<u64> {
+        self.starvation.as_ref().and_then(Starvation::since)
     }
 
     fn view(&self) -> View<'_> {
@@ -199,16 +213,21 @@ pub fn check(method: &dyn Method, topology: &Topology, faults: &Faults) -> Resul
             "it keeps copies of its neighbours' state, made of differences: a lost one would spoil them for ever"
         }
         () if sends_a_share(method) => SENT_IN_PART,
+        () if method.reliance() != Reliance::Nothing => RELIES_ON_THE_LAST_ROUND,
         () if roles.conserved.is_some() && roles.conserved_sent.is_none() => NOT_SENT_WHOLE,
-        () if roles.tracker.is_some() && roles.tracker_sent.is_none() => {
-            "its trackers are not pushed, and keep their mean only as long as R is doubly stochastic"
-        }
+        () if roles.tracker.is_some() && roles.tracker_sent.is_none() => TRACKERS_NOT_PUSHED,
         () if weights_can_vanish(method, topology) => VANISHING_WEIGHTS,
         () => return Ok(()),
     };
     Err(Error::NeedsEveryMessage(reason))
 }
 
+/// Why [`Reliance`] matters.
+pub(crate) const RELIES_ON_THE_LAST_ROUND: &str = "it takes what one round of W did to everyone's messages for a correction \
+                                                   in the next, and where some are missing or of another age that is none";
+/// Why a tracker must be pushed.
+pub(crate) const TRACKERS_NOT_PUSHED: &str =
+    "its trackers are not pushed, and keep their mean only as long as R is doubly stochastic";
 /// Why a method's sum cannot be followed while messages are on their way.
 pub(crate) const NOT_SENT_WHOLE: &str =
     "what it conserves is not sent as it is, so that what is on its way cannot be counted";

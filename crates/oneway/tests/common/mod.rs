@@ -18,7 +18,7 @@ use oneway::problems::{
 use oneway::sample::{Draws, Purpose};
 use oneway::schedule::Schedule;
 use oneway::simulator::Simulator;
-use oneway::topology::{Pair, Stationary, Subgraph, Topology, Weights};
+use oneway::topology::{Pair, Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 pub fn build(kind: &Kind) -> Box<dyn Method> {
@@ -147,23 +147,9 @@ pub fn π_moves(name: &str) -> bool {
 pub fn raw_step(kind: &Kind, topology: &Topology, effective: f64) -> f64 {
     let balls = kind.parameters.iter().filter(|p| ["heavy_ball", "nesterov"].contains(&p.name));
     let rolling: f64 = balls.filter_map(|p| p.default).sum();
-    let divisor = match kind.name {
-        "r-fast" => kept(topology),
-        _ => topology.step_divisor(kind.network).unwrap(),
-    };
+    let divisor = build(kind).step_divisor(topology).unwrap();
     let local = kind.parameters.iter().find(|p| p.name == "local_steps").and_then(|p| p.default);
     effective * (1.0 - rolling) / (divisor * local.unwrap_or(1.0))
-}
-
-/// nΣ π_R,i C_ii π_C,i: c_π of a method that descends along the kept share of its tracker.
-fn kept(topology: &Topology) -> f64 {
-    let rounds = topology.period().len();
-    let at = |k: usize| {
-        let (Stationary { pull, push, .. }, c) =
-            (topology.stationary(k as u64).unwrap(), &topology.at(k as u64).push);
-        (0..topology.agents()).map(|i| pull[i] * c.weight(i, i) * push[i]).sum::<f64>()
-    };
-    (0..rounds).map(at).sum::<f64>() * topology.agents() as f64 / rounds as f64
 }
 
 /// A small random dataset with real values: `rows` rows of 6 features.

@@ -8,13 +8,17 @@
 //!
 //! - **C-GT** (Liao, Li, Huang & Pu 2022): this, with M = G.
 //! - **BEER** (Zhao, Li, Li, Richtárik & Chi 2022): the same with α = 1. Then H after the round is X̂ itself, so that
-//!   X⁺ = X + γ(W − I)H − ηV with H = H⁻ + 𝒞(X − H⁻): the same numbers, written after the exchange there and before it here. That is from
-//!   H₀ = 𝒞(X₀) and the same for V; the authors' start was not verified.
-//! - **MoTEF** (Islamov, Gao & Stich 2025): BEER with momentum, M⁺ = (1−λ)M + λG⁺, from M₀ = V₀ = 0.
+//!   X⁺ = X + γ(W − I)H − ηV with H = H⁻ + 𝒞(X − H⁻): the same numbers, written after the exchange there and before it here. The rule is
+//!   that of the authors' code (liboyue/beer); the start is not. Theirs has H₀ = Q₀ = 0 and V₀ = ∇F(X₀) over all data, so that their first
+//!   round mixes nothing; here it mixes H₀ = 𝒞(X₀) and Q₀ = 𝒞(V₀), and V₀ = G₀ is a sample as in every round.
+//! - **MoTEF** (Islamov, Gao & Stich 2025): BEER with momentum, M⁺ = (1−λ)M + λG⁺, from M₀ = V₀ = 0. The rule is that of the
+//!   authors' code (mlolab/MoTEF), which starts in two ways: M₀ = V₀ = ∇F(X₀) over all data for synthetic problems, and V₀ = ∇F(X₀) with M₀ = 0
+//!   for others, where (1/n)ΣV and (1/n)ΣM stay apart for ever. Here both are 0, as in SMTPP. H₀ and Q₀ differ as BEER's.
 //! - **CPP** (Song, Shi, Pu & Yan 2022): Push-Pull with COMM for the models and the tracker encoded directly,
 //!   V⁺ = V + γ_v(C − I)𝒞(V) + G⁺ − G: α = 0 on the push graph. V goes to zero, so the code of V does; but the step between may
 //!   have any mean unless E𝒞(V) = V, hence unbiased codecs only.
-//! - **RCPP** (Liao, Li & Pu 2023): Push-Pull with COMM on both graphs, and the code at the scale s_k = s₀ζ^k, s_k𝒞(·/s_k). So a
+//! - **RCPP** (Liao, Li & Pu 2023): Push-Pull with COMM on both graphs, and the code at the scale s_k = s₀ζ^k, s_k𝒞(·/s_k). Here s_k is
+//!   rounded up to a power of two, so that scaling is exact and costs no bit of a number (the scale stays within a factor of two of the rule's). So a
 //!   codec with an absolute error, such as `uniform`, gets an error that goes to zero. With gradients that stay noisy the
 //!   differences do not go to zero, and a scale that does will clip them: ζ = 1 then.
 //! - **Heavy ball under sector-bound links** (Doostmohammadian and others): gradient tracking with X⁺ = … + β(X − X⁻) on links
@@ -170,7 +174,7 @@ pub(in crate::methods) const BEER: Coded = Coded {
         about: "BEER: compressed gradient tracking with error feedback (by default the largest quarter is sent)",
         rule: "X⁺ = X + γ(W−I)H − ηV; H⁺ = H + 𝒞(X⁺−H); V⁺ = V + γ(W−I)Q + G⁺ − G; Q⁺ = Q + 𝒞(V⁺−Q)",
         reference: "Zhao, Li, Li, Richtárik & Chi 2022",
-        trust: Trust::A,
+        trust: Trust::B,
         parameters: &[gamma(0.4)],
         build: |given| BEER.method(given, None, None),
         with_estimator: Some(|given, estimator| BEER.method(given, Some(estimator), None)),
@@ -234,7 +238,7 @@ pub(in crate::methods) const RCPP: Coded = Coded {
     kind: Kind {
         name: "rcpp",
         about: "robust compressed Push-Pull: differences on both graphs, at a scale that shrinks (by default in 8 bits a number)",
-        rule: "Push-Pull with W·p replaced by p − γ(p̂ − Wp̂), p̂ = H + s_k𝒞((p − H)/s_k), s_k = s₀ζ^k",
+        rule: "Push-Pull with W·p replaced by p − γ(p̂ − Wp̂), p̂ = H + s_k𝒞((p − H)/s_k), s_k = s₀ζ^k rounded up to a power of two",
         reference: "Liao, Li & Pu 2023",
         parameters: &[gamma(0.8), alpha(0.8), SCALE, DECAY],
         build: |given| RCPP.method(given, None, None),

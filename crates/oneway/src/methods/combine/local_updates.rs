@@ -137,21 +137,23 @@ fn local(owner: &str, given: &Parameters, inner: Box<dyn Method>) -> Result<Box<
     Ok(Box::new(LocalUpdates::new(owner, inner, given.count("local_steps")?)?))
 }
 
-/// LMT, local momentum tracking (Huang & Pu 2025): DSMT with Q steps for each exchange.
+/// DSMT with Q steps for each exchange.
 ///
 /// A round of DSMT has two exchanges, of models and of trackers. A local step leaves out both: with oneself alone W̄ = I, so that
 /// x⁺ = x − ηy; z⁺ = (1−λ)z + λg⁺; y⁺ = y + z⁺ − z. So models and trackers are both mixed in one of Q steps.
 ///
-/// The rule is from memory. Tested: Q = 1 is DSMT bit for bit, Σy = Σz, and it finds x*. Not verified: whether the authors mix before
-/// or after the local steps, which only changes where a round begins, and how they scale the step with Q.
-pub(in crate::methods) const LMT: Kind = Kind {
-    name: "lmt",
-    about: "local momentum tracking: DSMT with Q steps for each exchange",
+/// It is *not* LMT, local momentum tracking (Huang & Pu 2025), which it was called here once. LMT has loopless Chebyshev acceleration in its
+/// mixing, and how it goes together with local steps could not be established: of its text no more than the abstract could be had,
+/// and there is no public code. [`Dsmt::accelerated`] has no local steps, since a heavy ball in the mixing goes on with the move that W made in the round
+/// before. Tested: Q = 1 is DSMT bit for bit, Σy = Σz, and it finds x*. No rate is known.
+pub(in crate::methods) const LOCAL_DSMT: Kind = Kind {
+    name: "local-dsmt",
+    about: "DSMT with Q steps for each exchange (LMT without its accelerated mixing)",
     rule: "DSMT, then Q − 1 times x⁺ = x − ηy; z⁺ = (1−λ)z + λg⁺; y⁺ = y + z⁺ − z",
-    reference: "Huang & Pu 2025",
+    reference: "local updates of Huang, Pu & Nedić's method",
     network: Network::Balanced,
     graphs: &[Subgraph::Full],
-    build: |given| local("lmt", given, Box::new(Dsmt::new(given.real("momentum")?)?)),
+    build: |given| local("local-dsmt", given, Box::new(Dsmt::new(given.real("momentum")?)?)),
     ..LOCAL_SMTPP
 };
 
@@ -170,5 +172,5 @@ pub(in crate::methods) const PD_SGDM: Kind = Kind {
         let ball = HeavyBall::new("pd-sgdm", given.real("heavy_ball")?)?;
         local("pd-sgdm", given, Box::new(Dsgd::new(ball)))
     },
-    ..LMT
+    ..LOCAL_DSMT
 };

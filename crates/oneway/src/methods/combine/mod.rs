@@ -13,7 +13,7 @@ pub use multi_gossip::MultiGossip;
 pub use recipe::{Compression, Recipe};
 
 pub(super) use coded::{BEER, C_GT, COMPRESSED_SMTPP, CPP, HB_SECTOR, MOTEF, RCPP};
-pub(super) use local_updates::{LMT, LOCAL_SMTPP, PD_SGDM};
+pub(super) use local_updates::{LOCAL_DSMT, LOCAL_SMTPP, PD_SGDM};
 pub(super) use multi_gossip::MULTI_GOSSIP;
 
 use crate::method::Layout;

@@ -7,7 +7,6 @@
 //! largest certified step: the lemmas hold in any.
 
 mod rules;
-mod student;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -202,7 +201,8 @@ pub fn audit(subject: Subject<'_>, assumptions: Assumptions, rounds: u64, seeds:
     let context = context(subject, setting, assumptions, &certificate, certified);
     let stated = |rule: &&Rule| rule.kind == Kind::Expected && rule.missing(&context).is_none();
     let tests = RULES.iter().filter(stated).map(|rule| (states - 1).saturating_sub(rule.from as usize)).sum();
-    let quantile = student::quantile(LEVEL / (tests as f64).max(1.0), (seeds.len() - 1) as f64);
+    let quantile =
+        crate::theory::student::quantile(LEVEL / (tests as f64).max(1.0), (seeds.len() - 1) as f64);
     let runs: Vec<&[State]> = runs.iter().map(|run| &run[..states]).collect();
     let checks: Vec<Check> = RULES.iter().map(|rule| check(rule, &context, &runs, quantile)).collect();
     let given = context.tracking_constant();

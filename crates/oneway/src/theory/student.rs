@@ -1,7 +1,12 @@
-//! Student's t: how far a mean may stray by chance.
+//! Student's t: how far a mean, or a slope, may stray by chance.
 
 /// The t that is exceeded with chance `tail` ∈ (0, ½) by Student's t with ν ≥ 1 degrees of freedom. Bisection on the tail.
-pub(super) fn quantile(tail: f64, ν: f64) -> f64 {
+///
+/// ```
+/// // a 95 % interval of five values is their mean ± 2.776 standard errors, not ± 2
+/// assert!((oneway::theory::student::quantile(0.025, 4.0) - 2.776445).abs() < 1e-6);
+/// ```
+pub fn quantile(tail: f64, ν: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while upper_tail(high, ν) > tail && high < 1e150 {
         (low, high) = (high, 2.0 * high);
