@@ -94,7 +94,7 @@ pub struct NetworkedCell<'a> {
 /// How a cell ended.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// Whether its states went beyond all bounds.
+    /// Whether its states went beyond all bounds before all rounds were done.
     pub diverged: bool,
     /// Rounds done.
     pub rounds: u64,
@@ -109,10 +109,19 @@ pub struct Ended {
 }
 
 impl Ended {
-    fn of(self, cell: Cell<'_>) -> Ran<'_> {
+    /// Whether it diverged, as the simulator's results would say of the same states: they went beyond all bounds, or the curve did.
+    pub fn has_diverged(&self) -> bool {
+        self.status() == CellStatus::Diverged
+    }
+
+    fn status(&self) -> CellStatus {
         let status = if self.diverged { CellStatus::Diverged } else { CellStatus::Completed };
+        status.judged_by(&self.points)
+    }
+
+    fn of(self, cell: Cell<'_>) -> Ran<'_> {
         let end = End {
-            status,
+            status: self.status(),
             rounds: self.rounds,
             state_hash: self.state_hash,
             seconds_stepping: self.seconds,
@@ -224,4 +233,26 @@ pub fn problem(settings: Table, agents: usize, folder: &Path) -> Result<Box<dyn 
     let run = RunSpec { agents, iterations: 1, repetitions: 1, seed: 1, record_every: 1 };
     let spec = ProblemSpec::read(Fields::new("problem", settings), folder, run)?;
     Problems::build(&spec, agents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::divergence::tests::curve;
+
+    /// Agents cannot know F; their results are judged by the curve all the same.
+    #[test]
+    fn agents_results_diverge_where_the_simulators_do() {
+        let ended = |losses: &[f64]| Ended {
+            diverged: false,
+            rounds: 20,
+            state_hash: String::new(),
+            seconds: 0.0,
+            seconds_observing: 0.0,
+            points: curve(losses),
+        };
+        assert!(!ended(&[1.0, 0.5, 0.2]).has_diverged());
+        assert!(ended(&[1.0, 1e4, 1e8]).has_diverged());
+        assert!(Ended { diverged: true, ..ended(&[1.0]) }.has_diverged());
+    }
 }

@@ -145,7 +145,7 @@ impl Runner {
             Status::Stopped { round } => (CellStatus::Stopped, round),
         };
         let end = End {
-            status,
+            status: status.judged_by(&points),
             rounds,
             state_hash: engine.state_hash(),
             seconds_stepping: outcome.stepping.as_secs_f64(),

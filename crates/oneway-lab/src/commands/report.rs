@@ -17,6 +17,7 @@ use crate::report::{Report, TableBlock, VerdictRow, page};
 use crate::results::curves::{self, Curve};
 use crate::results::folder::OutputFolder;
 use crate::results::manifest::{self, Manifest};
+use crate::results::repetitions::Repetitions;
 use crate::sensitivity::Sensitivity;
 
 /// The verdicts, in the folder of a reproduction.
@@ -52,11 +53,13 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
             continue;
         }
         // curves alone make charts; the settings add notes and networks, but may name files that have moved
-        match part.pictures(all, problems) {
+        let (drawn, notes) = part.drawn();
+        report.notes.extend(notes);
+        match part.pictures(&drawn, all, problems) {
             Ok(drawn) => pictures.extend(drawn),
             Err(error) => {
                 eprintln!("oneway: {}: no networks and no notes in its figures: {error:#}", part.name);
-                pictures.extend(gallery::charts(&part.curves, &[], all));
+                pictures.extend(gallery::charts(&drawn, &[], all));
             }
         }
     }
@@ -91,9 +94,31 @@ fn parts(dir: &Path) -> Result<Vec<Part>> {
 }
 
 impl Part {
-    fn pictures(&self, all: bool, problems: &mut Problems) -> Result<Vec<Picture>> {
+    /// The curves that charts are made of, the mean of which is over runs that end together; and which runs are left out.
+    fn drawn(&self) -> (Vec<Curve>, Vec<String>) {
+        let (mut drawn, mut notes) = (vec![], vec![]);
+        for entry in &self.manifest.entries {
+            let (topology, method) = (&entry.topology, &entry.method);
+            let repetitions = Repetitions::of_record(entry, &self.manifest, &self.curves);
+            let what = match repetitions.mean_at_end(|point| Some(point.loss)) {
+                Some(_) => "means are over the repetitions that completed",
+                None if repetitions.drawn().is_empty() => "not drawn, for no repetition has a curve",
+                None => "no repetition completed, and drawn is what came furthest",
+            };
+            notes.extend(repetitions.note().map(|note| format!("{topology} · {method}: {what}: {note}")));
+            drawn.extend(repetitions.drawn().into_iter().map(|(repetition, points)| Curve {
+                topology: topology.clone(),
+                method: method.clone(),
+                repetition,
+                points: points.to_vec(),
+            }));
+        }
+        (drawn, notes)
+    }
+
+    fn pictures(&self, drawn: &[Curve], all: bool, problems: &mut Problems) -> Result<Vec<Picture>> {
         let experiment = Experiment::new(self.manifest.settings.clone(), Path::new(&self.manifest.folder))?;
-        let mut pictures = gallery::charts(&self.curves, &experiment.variants, all);
+        let mut pictures = gallery::charts(drawn, &experiment.variants, all);
         pictures.extend(gallery::networks(&Plan::sharing(&experiment, problems)?, &experiment.variants)?);
         Ok(pictures)
     }

@@ -2,8 +2,10 @@
 
 pub(crate) mod cells;
 pub(crate) mod curves;
+pub(crate) mod divergence;
 pub(crate) mod folder;
 pub(crate) mod manifest;
+pub(crate) mod repetitions;
 pub(crate) mod table;
 
 use std::path::PathBuf;

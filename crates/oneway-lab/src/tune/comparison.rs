@@ -10,6 +10,7 @@ use crate::figure::heat::{self, HeatMap};
 use crate::figure::render::Theme;
 use crate::report::number::number;
 use crate::results::cells::CellStore;
+use crate::results::repetitions;
 use crate::runner::Runner;
 
 /// Tuned methods on all topologies, run with the file's own seeds.
@@ -34,14 +35,12 @@ struct Score {
 
 impl Score {
     fn mean(&self) -> Option<f64> {
-        (!self.scores.is_empty()).then(|| self.scores.iter().sum::<f64>() / self.scores.len() as f64)
+        repetitions::mean(&self.scores)
     }
 
     /// Standard error of the mean.
     fn error(&self) -> Option<f64> {
-        let (mean, n) = (self.mean()?, self.scores.len() as f64);
-        let squares = self.scores.iter().map(|score| (score - mean).powi(2)).sum::<f64>();
-        (n > 1.0).then(|| (squares / (n - 1.0) / n).sqrt())
+        repetitions::standard_error(&self.scores)
     }
 }
 
