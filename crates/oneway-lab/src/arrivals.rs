@@ -10,7 +10,7 @@ use oneway::engine::Engine;
 
 use crate::experiment::clock::Timing;
 use crate::experiment::plan::Cell;
-use crate::results::folder::{OutputFolder, write_whole};
+use crate::results::folder::{ARRIVALS, OutputFolder};
 use crate::runner::Ran;
 
 /// The folder of logs in a results folder.
@@ -22,8 +22,8 @@ const LARGEST: u64 = 1 << 30;
 ///
 /// A cell is run once more for it, without measuring, and must end in the state in which it ended.
 pub(crate) fn write(folder: &OutputFolder, ran: &[Ran<'_>]) -> Result<Option<PathBuf>> {
-    let place = folder.path().join(FOLDER);
-    let mut written = None;
+    let folder = OutputFolder::prepare(folder.path())?; // with a list of its own
+    let mut place = None;
     for ran in ran {
         let Timing::Asynchronous(clock) = ran.cell.entry.timing else { continue };
         let mut engine = Asynchronous::logging(ran.cell.setup(), clock)?;
@@ -32,11 +32,12 @@ pub(crate) fn write(folder: &OutputFolder, ran: &[Ran<'_>]) -> Result<Option<Pat
         if log.state_hash() != ran.result.end.state_hash {
             bail!("{}: run once more for its log, it ended in another state", ran.cell);
         }
-        fs::create_dir_all(&place).with_context(|| format!("cannot write to {}", place.display()))?;
-        write_whole(&place.join(format!("{}.log", ran.cell.key)), log.to_bytes())?;
-        written = Some(place.clone());
+        let logs = folder.inside(FOLDER)?;
+        logs.write(&format!("{}.log", ran.cell.key), log.to_bytes())?;
+        place = Some(logs.path().to_owned());
     }
-    Ok(written)
+    folder.settle(ARRIVALS)?;
+    Ok(place)
 }
 
 /// Reads a log, and says whose results folder it is in.

@@ -46,6 +46,67 @@ fn a_sweep_runs_every_combination_under_its_own_name() {
     assert_eq!(alone.hashes()[0], results.hashes()[1]);
 }
 
+/// What an earlier run drew goes when it no longer shows the results; what others put there stays.
+#[test]
+fn no_page_or_figure_of_an_earlier_run_stays_beside_new_results() {
+    let lab = Lab::new();
+    let run = |arguments: &[&str]| {
+        lab.write("experiment.toml", EXPERIMENT);
+        let output = lab
+            .oneway(&[&["run", "experiment.toml", "--out", "results", "--threads", "1"], arguments].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    let figures = || -> Vec<String> {
+        let names = fs::read_dir(lab.path("results/figures")).into_iter().flatten();
+        let mut names: Vec<String> =
+            names.map(|name| name.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    run(&[]);
+    assert!(lab.path("results/report.html").exists() && figures().iter().any(|name| name == "loop-loss.svg"));
+    run(&["--no-report"]);
+    assert!(lab.path("results/report.html").exists(), "the same results: the page shows them still");
+
+    // another name: figures of the old one go
+    run(&["--set", "topology.loop.name=round"]);
+    let drawn = figures();
+    assert!(drawn.iter().all(|name| name.starts_with("round")) && drawn.len() > 6, "{drawn:?}");
+    // every column, and then not
+    assert!(lab.oneway(&["report", "results", "--all"]).status.success());
+    assert!(figures().len() > drawn.len());
+    assert!(lab.oneway(&["report", "results"]).status.success());
+    assert_eq!(figures(), drawn);
+
+    lab.write("results/figures/mine.svg", "mine");
+    run(&["--no-report", "--set", "run.seed=2"]);
+    assert!(!lab.path("results/report.html").exists() && figures() == ["mine.svg"], "{:?}", figures());
+    fs::remove_dir_all(lab.path("results/figures")).unwrap();
+    Results::read(&lab.path("results"));
+}
+
+/// `out/NAME` is for one file: another of the same name is refused, and says what to do.
+#[test]
+fn two_files_of_one_name_do_not_share_a_folder_by_default() {
+    let lab = Lab::new();
+    for folder in ["one", "other"] {
+        fs::create_dir(lab.path(folder)).unwrap();
+        lab.write(&format!("{folder}/rows.txt"), common::ROWS);
+        lab.write(&format!("{folder}/small.toml"), EXPERIMENT);
+    }
+    assert!(lab.oneway(&["run", "one/small.toml", "--no-report"]).status.success());
+    let before = fs::read(lab.path("out/small/summary.json")).unwrap();
+    for command in ["run", "tune", "certify", "audit"] {
+        let output = lab.oneway(&[command, "other/small.toml"]);
+        let words =
+            ["other/small.toml: out/small holds the results of a file of the same name in one", "--out"];
+        common::assert_refused(&lab, &lab.listing(), &output, &words);
+    }
+    assert_eq!(fs::read(lab.path("out/small/summary.json")).unwrap(), before);
+    assert!(lab.oneway(&["run", "./one/../one/small.toml", "--no-report"]).status.success(), "the same file");
+    assert!(lab.oneway(&["run", "other/small.toml", "--no-report", "--out", "elsewhere"]).status.success());
+}
+
 #[test]
 fn malformed_sweeps_are_refused_and_leave_nothing() {
     let lab = Lab::new();

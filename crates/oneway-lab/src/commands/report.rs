@@ -15,7 +15,7 @@ use crate::experiment::problem::Problems;
 use crate::figure::gallery::{self, Picture};
 use crate::report::{Report, TableBlock, VerdictRow, page};
 use crate::results::curves::{self, Curve};
-use crate::results::folder::OutputFolder;
+use crate::results::folder::{OutputFolder, PAGE};
 use crate::results::manifest::{self, Manifest};
 use crate::results::repetitions::Repetitions;
 use crate::sensitivity::Sensitivity;
@@ -39,7 +39,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
 pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<PathBuf> {
     let parts = parts(dir)?;
     let folder = OutputFolder::prepare(dir)?;
-    let figures = OutputFolder::prepare(&dir.join("figures"))?;
+    let figures = folder.inside("figures")?;
     let mut report = Report { verdicts: verdicts(dir)?, ..Report::default() };
     let mut pictures = vec![];
     for part in &parts {
@@ -72,7 +72,9 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
     if !report.verdicts.is_empty() && parts.iter().flat_map(|part| &part.curves).all(|c| c.repetition < 2) {
         report.summary += " Two repetitions: a look, not a verdict.";
     }
-    folder.write("report.html", page(&report))
+    let written = folder.write("report.html", page(&report))?;
+    folder.settle(PAGE)?;
+    Ok(written)
 }
 
 /// A results folder, read.

@@ -25,6 +25,7 @@ pub(crate) fn sweep_stability(args: &SweepStabilityArgs) -> Result<ExitCode> {
     let pictures = show::pictures(&sweep, &rows);
     runner.install(|| pictures.iter().try_for_each(|picture| picture.write(&folder)))?;
     written.extend(pictures.iter().map(|picture| folder.path().join(format!("{}.svg", picture.file))));
+    folder.settle("stability")?;
     let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     let (table, gaps) = (show::table(&sweep, &rows), show::gaps(&sweep, &rows));
     writeln!(std::io::stdout(), "{table}\n{gaps}{}", files.join("\n"))?;

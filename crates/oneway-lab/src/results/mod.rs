@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::experiment::plan::Plan;
 use crate::runner::Ran;
 use curves::Curve;
-use folder::OutputFolder;
+use folder::{ARRIVALS, OutputFolder, PAGE};
 use manifest::Manifest;
 
 /// SHA-256 in hexadecimal.
@@ -35,7 +35,7 @@ pub(crate) fn curves_of(ran: &[Ran<'_>]) -> Vec<Curve> {
     ran.iter().map(curve).collect()
 }
 
-/// Writes `curves.csv` and `summary.json`; returns where.
+/// Writes `curves.csv` and `summary.json`; returns where. The page and the logs of other results that were there are removed.
 pub(crate) fn save(
     folder: &OutputFolder,
     plan: &Plan,
@@ -44,5 +44,14 @@ pub(crate) fn save(
 ) -> Result<Vec<PathBuf>> {
     let csv = curves::to_csv(&curves_of(ran));
     let manifest = Manifest::new(plan, cells_planned, ran, sha256(&csv));
+    let is_same = |before: Manifest| {
+        (&before.curves_sha256, &before.settings) == (&manifest.curves_sha256, &manifest.settings)
+    };
+    // first, so that there is no moment at which they stand beside results that they do not show
+    if !Manifest::read(folder.path()).is_ok_and(is_same) {
+        for part in [PAGE, ARRIVALS] {
+            OutputFolder::prepare(folder.path())?.settle(part)?;
+        }
+    }
     Ok(vec![folder.write(curves::FILE, csv)?, folder.write(Manifest::FILE, manifest.to_json()?)?])
 }

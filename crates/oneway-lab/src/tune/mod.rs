@@ -11,7 +11,7 @@ pub(crate) mod comparison;
 mod settings;
 mod trial;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use comfy_table::{Table as Lines, presets};
@@ -169,9 +169,4 @@ impl Search {
         });
         plans.collect()
     }
-}
-
-/// The folder for results, unless another is given.
-pub(crate) fn default_folder(file: &Path) -> PathBuf {
-    Path::new("out").join(file.file_stem().unwrap_or_default()).join("tune")
 }
