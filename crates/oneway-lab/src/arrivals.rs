@@ -42,6 +42,9 @@ pub(crate) fn write(folder: &OutputFolder, ran: &[Ran<'_>]) -> Result<Option<Pat
 
 /// Reads a log, and says whose results folder it is in.
 pub(crate) fn read(path: &Path) -> Result<(Log, PathBuf)> {
+    if path.is_dir() {
+        bail!("{}: {}", path.display(), about_folder(path));
+    }
     let read = || {
         let mut bytes = vec![];
         fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -58,6 +61,17 @@ pub(crate) fn read(path: &Path) -> Result<(Log, PathBuf)> {
     let whole = fs::canonicalize(path).with_context(|| path.display().to_string())?;
     let folder = parent(&whole).and_then(|logs| parent(&logs));
     Ok((log, folder.with_context(|| format!("{} is in no results folder", path.display()))?))
+}
+
+/// What to say to a folder in place of a log.
+fn about_folder(path: &Path) -> String {
+    for logs in [path.to_owned(), path.join(FOLDER)] {
+        let entries = fs::read_dir(&logs).into_iter().flatten().flatten().map(|entry| entry.path());
+        if entries.filter(|entry| entry.extension().is_some_and(|ending| ending == "log")).count() > 0 {
+            return format!("it is a folder: give its logs, {}", logs.join("*.log").display());
+        }
+    }
+    "it is a folder without logs of arrivals: `oneway run FILE --log-arrivals` writes them".to_owned()
 }
 
 /// Runs a cell again as its log says: the hash of its final state.

@@ -291,8 +291,13 @@ fn folders_that_are_not_results_are_refused() {
         (&["verify", "empty"], "summary.json"),
         (&["verify", "broken"], "is not a summary that oneway wrote"),
         (&["compare", "nowhere", "empty"], "nowhere is not a results folder"),
-        (&["compare", "empty", "empty"], "a results folder has a curves.csv"),
-        (&["compare", "broken", "broken"], "not the header of curves.csv"),
+        (&["compare", "empty", "broken"], "a results folder has a curves.csv"),
+        (&["compare", "broken", "empty"], "not the header of curves.csv"),
+        (&["compare", "empty", "./broken/../empty"], "are the same folder: name two"),
+        (
+            &["replay", "empty"],
+            "empty: it is a folder without logs of arrivals: `oneway run FILE --log-arrivals`",
+        ),
     ] {
         let output = lab.oneway(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -309,10 +314,23 @@ fn folders_are_compared_by_method() {
     lab.results(&more, &[]);
     let table = stdout(&lab.oneway(&["compare", "a", "results"]));
     assert!(table.lines().any(|line| line.contains("SMTPP") && line.contains("same bits")), "{table}");
-    assert!(table.lines().any(|line| line.contains("csgdm") && line.contains("second only")), "{table}");
+    assert!(table.lines().any(|line| line.contains("csgdm") && line.contains("in results only")), "{table}");
+    assert!(table.contains("method.csgdm.step.size: not given → 0.1"), "{table}");
     lab.results(EXPERIMENT, &["--set", "run.seed=2"]);
     let table = stdout(&lab.oneway(&["compare", "a", "results"]));
-    assert!(table.lines().any(|line| line.contains("SMTPP") && line.contains("differ")), "{table}");
+    assert!(table.starts_with("settings that differ, a → results:\n  run.seed: 1 → 2\n"), "{table}");
+    let noise = |line: &str| line.contains("SMTPP") && line.contains("within noise") && line.contains(" ± ");
+    assert!(table.lines().any(noise), "{table}");
+    assert!(!table.contains("iteration"), "{table}");
+    // of unequal length, and one that has no repetitions to tell noise by
+    lab.results(EXPERIMENT, &["--set", "run.iterations=10", "--set", "run.repetitions=1"]);
+    let table = stdout(&lab.oneway(&["compare", "a", "results"]));
+    assert!(table.contains("a went to iteration 25, results to 10"), "{table}");
+    assert!(table.lines().any(|line| line.contains("SMTPP") && line.contains("noise unknown")), "{table}");
+    // folders of one name go by their paths
+    fs::create_dir(lab.path("b")).unwrap();
+    fs::rename(lab.path("results"), lab.path("b/a")).unwrap();
+    assert!(stdout(&lab.oneway(&["compare", "a", "b/a"])).contains("a → b/a:"));
 }
 
 #[test]

@@ -21,14 +21,16 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     let runner = Runner::new(args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
     let store = CellStore::of(folder.path());
-    search.run(&runner, &store)?;
+    let progress = search.progress();
+    search.run(&runner, &store, &progress)?;
     let comparison = match runner.is_interrupted() {
-        false => search.compare(&runner, &store)?,
+        false => search.compare(&runner, &store, &progress)?,
         true => return Ok(interrupted()),
     };
     if runner.is_interrupted() {
         return Ok(interrupted());
     }
+    drop(progress);
     let tuned = search.write(&folder)?;
     folder.write("comparison.csv", comparison.csv())?;
     runner.install(|| comparison.picture().write(&folder))?;

@@ -62,14 +62,14 @@ impl<'a> Repetitions<'a> {
         self.begun.iter().filter(|begun| begun.status == CellStatus::Completed)
     }
 
-    /// A value of each repetition that counts, at the end.
-    pub(crate) fn at_end(&self, of: impl Fn(&Measurement) -> Option<f64>) -> Vec<f64> {
-        self.counting().filter_map(|begun| of(begun.points.last()?)).collect()
+    /// Each repetition that counts, and a value of it at the end.
+    pub(crate) fn at_end(&self, of: impl Fn(&Measurement) -> Option<f64>) -> Vec<(u64, f64)> {
+        self.counting().filter_map(|begun| Some((begun.repetition, of(begun.points.last()?)?))).collect()
     }
 
     /// The mean of a value over the repetitions that count, at the end; none if none does.
     pub(crate) fn mean_at_end(&self, of: impl Fn(&Measurement) -> Option<f64>) -> Option<f64> {
-        mean(&self.at_end(of))
+        mean(&self.at_end(of).into_iter().map(|(_, value)| value).collect::<Vec<f64>>())
     }
 
     /// The repetitions to draw, and their curves: those that count, so that all end together. Where none does, those that came

@@ -11,6 +11,7 @@ use crate::figure::gallery::{Art, Picture};
 use crate::figure::heat::{self, HeatMap};
 use crate::figure::render::Theme;
 use crate::problem_facts;
+use crate::progress::Progress;
 use crate::report::number::number;
 use crate::results::cells::CellStore;
 use crate::results::repetitions;
@@ -51,10 +52,15 @@ impl Score {
 
 impl Search {
     /// Runs what was found with the file's own samples.
-    pub(crate) fn compare(&self, runner: &Runner, store: &CellStore) -> Result<Comparison> {
+    pub(crate) fn compare(
+        &self,
+        runner: &Runner,
+        store: &CellStore,
+        progress: &Progress,
+    ) -> Result<Comparison> {
         let plans = self.tuned_plans()?;
         let cells: Vec<_> = plans.iter().flat_map(super::Plan::cells).collect();
-        let ran = runner.run(&cells, store, false)?;
+        let ran = runner.run_within(progress, &cells, store, false)?;
         let topologies: Vec<String> = self.places.iter().map(|place| place.topology.clone()).collect();
         let mut methods: Vec<String> = vec![];
         for trial in &self.trials {
