@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use crate::experiment::plan::Plan;
 use crate::runner::Ran;
-use curves::Curve;
+use curves::{Curve, SweptColumns};
 use folder::{ARRIVALS, OutputFolder, PAGE};
 use manifest::Manifest;
 
@@ -42,7 +42,7 @@ pub(crate) fn save(
     cells_planned: usize,
     ran: &[Ran<'_>],
 ) -> Result<Vec<PathBuf>> {
-    let csv = curves::to_csv(&curves_of(ran));
+    let csv = curves::to_csv(&curves_of(ran), &SweptColumns::of(&plan.entries));
     let manifest = Manifest::new(plan, cells_planned, ran, sha256(&csv));
     let is_same = |before: Manifest| {
         (&before.curves_sha256, &before.settings) == (&manifest.curves_sha256, &manifest.settings)

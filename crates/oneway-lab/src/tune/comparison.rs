@@ -22,8 +22,8 @@ use crate::runner::{Ran, Runner};
 pub(crate) struct Comparison {
     topologies: Vec<String>,
     methods: Vec<String>,
-    /// A row for each method, a result for each topology.
-    results: Vec<Vec<Score>>,
+    /// A row for each method, a result for each topology; none where the method sits it out.
+    results: Vec<Vec<Option<Score>>>,
     /// F* of each topology's problem, where scores are losses; none where they are gradients, which are smallest at 0.
     lowest: Option<Vec<f64>>,
 }
@@ -69,16 +69,13 @@ impl Search {
             }
         }
         let result = |method: &str, topology: &str| {
-            let Some(trial) = self.trials.iter().find(|t| t.method == method && t.topology == topology)
-            else {
-                return Score::default();
-            };
+            let trial = self.trials.iter().find(|t| t.method == method && t.topology == topology)?;
             let own = ran.iter().filter(|ran| {
                 ran.cell.entry.method_name == method && ran.cell.entry.topology_name == topology
             });
             let scores: Option<Vec<f64>> = own.map(|ran| trial::score_of(&ran.result, self.by)).collect();
             let Trial { step, edge, .. } = *trial;
-            Score { step, second: trial.second_text(), edge, scores: scores.unwrap_or_default() }
+            Some(Score { step, second: trial.second_text(), edge, scores: scores.unwrap_or_default() })
         };
         let results = methods
             .iter()
@@ -111,8 +108,8 @@ impl Comparison {
 
     /// Ratios to the best of each topology, of what is above the least possible.
     fn ratios(&self) -> Vec<Vec<Option<f64>>> {
-        let excess = |row: &[Score]| -> Vec<Option<f64>> {
-            row.iter().enumerate().map(|(column, score)| self.excess(column, score)).collect()
+        let excess = |row: &[Option<Score>]| -> Vec<Option<f64>> {
+            row.iter().enumerate().map(|(column, score)| self.excess(column, score.as_ref()?)).collect()
         };
         let rows: Vec<Vec<Option<f64>>> = self.results.iter().map(|row| excess(row)).collect();
         let best = |column: usize| rows.iter().filter_map(|row| row[column]).reduce(f64::min);
@@ -127,7 +124,7 @@ impl Comparison {
             "topology,method,step,parameter,edge,mean,standard_error,repetitions,excess\n".to_owned();
         for (column, topology) in self.topologies.iter().enumerate() {
             for (method, row) in self.methods.iter().zip(&self.results) {
-                let score = &row[column];
+                let Some(score) = &row[column] else { continue };
                 let [mean, error, excess] = [score.mean(), score.error(), self.excess(column, score)]
                     .map(|value| value.map_or(String::new(), |value| format!("{value:?}")));
                 let Score { step, second, edge, scores } = score;
@@ -147,8 +144,8 @@ impl Comparison {
         const SIDE_BY_SIDE: usize = 4;
         let columns: Vec<usize> = (0..self.topologies.len()).collect();
         let parts: Vec<String> = columns.chunks(SIDE_BY_SIDE).map(|columns| self.part(columns)).collect();
-        let of = self.results.iter().flatten().count();
-        let edge = self.results.iter().flatten().filter(|score| score.edge).count();
+        let settings = || self.results.iter().flatten().flatten();
+        let (of, edge) = (settings().count(), settings().filter(|score| score.edge).count());
         format!(
             "{}\n* the lowest mean of its column, and those within two standard errors of it; – no step that was tried, or not \
              every repetition, ends better than it began\n{edge} of {of} settings lie at the edge of the grid: more may be gained \
@@ -163,14 +160,15 @@ impl Comparison {
         let names = columns.iter().map(|&column| self.short_name(column));
         lines.set_header(std::iter::once("tuned".to_owned()).chain(names));
         let best = |column: usize| {
-            let known = self.results.iter().map(|row| &row[column]);
+            let known = self.results.iter().filter_map(|row| row[column].as_ref());
             let known = known.filter_map(|score| Some((score.mean()?, score.error().unwrap_or(0.0))));
             known.min_by(|a, b| a.0.total_cmp(&b.0))
         };
         for (method, row) in self.methods.iter().zip(&self.results) {
-            let cells = columns.iter().map(|&column| match (row[column].mean(), best(column)) {
+            let mean = |column: usize| row[column].as_ref().and_then(Score::mean);
+            let cells = columns.iter().map(|&column| match (mean(column), best(column)) {
                 (Some(mean), Some((least, error))) => {
-                    let own = row[column].error();
+                    let own = row[column].as_ref().and_then(Score::error);
                     let mark = if mean - least <= 2.0 * own.unwrap_or(0.0).hypot(error) { "*" } else { " " };
                     let spread = own.map_or(String::new(), |error| format!(" ± {}", number(error)));
                     format!("{}{spread} {mark}", number(mean))
@@ -226,7 +224,7 @@ mod tests {
     use super::*;
 
     fn comparison(means: &[f64], lowest: Option<f64>) -> Comparison {
-        let score = |&mean: &f64| vec![Score { scores: vec![mean], ..Score::default() }];
+        let score = |&mean: &f64| vec![Some(Score { scores: vec![mean], ..Score::default() })];
         Comparison {
             topologies: vec!["ring".to_owned()],
             methods: means.iter().map(f64::to_string).collect(),

@@ -21,7 +21,7 @@ use crate::args::Criterion;
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
 use crate::experiment::spec::RunSpec;
-use crate::experiment::sweep;
+use crate::experiment::sweep::{self, Variant};
 use crate::progress::Progress;
 use crate::results::cells::CellStore;
 use crate::results::folder::OutputFolder;
@@ -62,13 +62,13 @@ impl Search {
     pub(crate) fn new(experiment: &Experiment, by: Criterion) -> Result<Self> {
         let (mut places, mut trials) = (vec![], vec![]);
         let expanded = sweep::expand(experiment.settings.clone())?;
-        for (spec, given) in experiment.variants.iter().zip(expanded) {
+        for (spec, Variant { settings: given, .. }) in experiment.variants.iter().zip(expanded) {
             let apart = settings::with_seeds_fixed(given.clone(), spec.run.seed)?;
             for topology in &spec.topologies {
                 let (given, apart) = (given.clone(), apart.clone());
                 places.push(Place { topology: topology.name.clone(), given, apart, run: spec.run });
-                trials
-                    .extend(spec.methods.iter().flat_map(|method| trial::candidates(&topology.name, method)));
+                let methods = spec.methods_on(topology);
+                trials.extend(methods.flat_map(|method| trial::candidates(&topology.name, method)));
             }
         }
         let run = experiment.variants.iter().map(|spec| spec.run);

@@ -13,7 +13,7 @@ use oneway::metrics::Measurement;
 use crate::args::CompareArgs;
 use crate::claims::statistics::Interval;
 use crate::report::number::short;
-use crate::results::curves::{self, Curve};
+use crate::results::curves::{self, Curve, SweptColumns};
 use crate::results::manifest::{EntryRecord, Manifest};
 use crate::results::repetitions::{Repetitions, mean};
 
@@ -74,7 +74,7 @@ impl Side {
             .find(|entry| (&*entry.topology, &*entry.method) == (topology, method))?;
         let repetitions = Repetitions::of_record(record, &self.manifest, &self.curves);
         let own = self.curves.iter().filter(|curve| (&*curve.topology, &*curve.method) == (topology, method));
-        Some(Found { side: self, record, repetitions, csv: curves::to_csv(own) })
+        Some(Found { side: self, record, repetitions, csv: curves::to_csv(own, &SweptColumns::default()) })
     }
 
     /// The iterations that its runs had to do.
