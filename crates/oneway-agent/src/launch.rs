@@ -54,7 +54,7 @@ pub fn launch(launch: &Launch, interrupted: &Arc<AtomicBool>) -> Result<Option<V
         let ended = gather(cell, &folder)?;
         eprintln!(
             "  {} after {} rounds, {:.0} rounds/s; state {}…",
-            if ended.diverged { "diverged" } else { "completed" },
+            if ended.has_diverged() { "diverged" } else { "completed" },
             ended.rounds,
             ended.rounds as f64 / ended.seconds.max(1e-9),
             &ended.state_hash[..12]

@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Draw the figures and the page of a results folder again, without running anything
     Report(ReportArgs),
-    /// Put two results folders side by side
+    /// Put two results folders side by side: settings that differ, means, and whether noise explains the difference
     Compare(CompareArgs),
     /// Ask a topology what it can do: connectivity, π, c_π, mixing, the steps that methods bear
     Inspect(InspectArgs),

@@ -10,7 +10,7 @@ use oneway::engine::Engine;
 
 use crate::experiment::clock::Timing;
 use crate::experiment::plan::Cell;
-use crate::results::folder::{OutputFolder, write_whole};
+use crate::results::folder::{ARRIVALS, OutputFolder};
 use crate::runner::Ran;
 
 /// The folder of logs in a results folder.
@@ -22,8 +22,8 @@ const LARGEST: u64 = 1 << 30;
 ///
 /// A cell is run once more for it, without measuring, and must end in the state in which it ended.
 pub(crate) fn write(folder: &OutputFolder, ran: &[Ran<'_>]) -> Result<Option<PathBuf>> {
-    let place = folder.path().join(FOLDER);
-    let mut written = None;
+    let folder = OutputFolder::prepare(folder.path())?; // with a list of its own
+    let mut place = None;
     for ran in ran {
         let Timing::Asynchronous(clock) = ran.cell.entry.timing else { continue };
         let mut engine = Asynchronous::logging(ran.cell.setup(), clock)?;
@@ -32,15 +32,19 @@ pub(crate) fn write(folder: &OutputFolder, ran: &[Ran<'_>]) -> Result<Option<Pat
         if log.state_hash() != ran.result.end.state_hash {
             bail!("{}: run once more for its log, it ended in another state", ran.cell);
         }
-        fs::create_dir_all(&place).with_context(|| format!("cannot write to {}", place.display()))?;
-        write_whole(&place.join(format!("{}.log", ran.cell.key)), log.to_bytes())?;
-        written = Some(place.clone());
+        let logs = folder.inside(FOLDER)?;
+        logs.write(&format!("{}.log", ran.cell.key), log.to_bytes())?;
+        place = Some(logs.path().to_owned());
     }
-    Ok(written)
+    folder.settle(ARRIVALS)?;
+    Ok(place)
 }
 
 /// Reads a log, and says whose results folder it is in.
 pub(crate) fn read(path: &Path) -> Result<(Log, PathBuf)> {
+    if path.is_dir() {
+        bail!("{}: {}", path.display(), about_folder(path));
+    }
     let read = || {
         let mut bytes = vec![];
         fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -57,6 +61,17 @@ pub(crate) fn read(path: &Path) -> Result<(Log, PathBuf)> {
     let whole = fs::canonicalize(path).with_context(|| path.display().to_string())?;
     let folder = parent(&whole).and_then(|logs| parent(&logs));
     Ok((log, folder.with_context(|| format!("{} is in no results folder", path.display()))?))
+}
+
+/// What to say to a folder in place of a log.
+fn about_folder(path: &Path) -> String {
+    for logs in [path.to_owned(), path.join(FOLDER)] {
+        let entries = fs::read_dir(&logs).into_iter().flatten().flatten().map(|entry| entry.path());
+        if entries.filter(|entry| entry.extension().is_some_and(|ending| ending == "log")).count() > 0 {
+            return format!("it is a folder: give its logs, {}", logs.join("*.log").display());
+        }
+    }
+    "it is a folder without logs of arrivals: `oneway run FILE --log-arrivals` writes them".to_owned()
 }
 
 /// Runs a cell again as its log says: the hash of its final state.

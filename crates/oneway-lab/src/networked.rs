@@ -10,12 +10,13 @@ use oneway::metrics::Measurement;
 use oneway::problem::Problem;
 use toml::{Table, Value};
 
+use crate::experiment::Experiment;
 use crate::experiment::clock::Timing;
 use crate::experiment::fields::Fields;
 use crate::experiment::plan::{Cell, Plan};
 use crate::experiment::problem::{ProblemSpec, Problems, Rows};
 use crate::experiment::spec::RunSpec;
-use crate::experiment::{Experiment, sweep};
+use crate::experiment::sweep::{self, Variant};
 use crate::results::cells::{CellResult, CellStatus, End};
 use crate::results::folder::OutputFolder;
 use crate::runner::{Ran, look_every};
@@ -41,10 +42,10 @@ impl Networked {
         let read = || {
             let plan = Plan::new(&experiment)?;
             let mut problems = vec![];
-            for (table, spec) in sweep::expand(experiment.settings.clone())?.iter().zip(&experiment.variants)
-            {
-                let problem = table.get("problem").and_then(Value::as_table).cloned().unwrap_or_default();
-                let entries = spec.topologies.len() * spec.methods.len();
+            let variants = sweep::expand(experiment.settings.clone())?;
+            for (Variant { settings, .. }, spec) in variants.iter().zip(&experiment.variants) {
+                let problem = settings.get("problem").and_then(Value::as_table).cloned().unwrap_or_default();
+                let entries = spec.topologies.iter().map(|topology| spec.methods_on(topology).count()).sum();
                 problems.extend(std::iter::repeat_n((problem, spec.run), entries));
             }
             for entry in &plan.entries {
@@ -94,7 +95,7 @@ pub struct NetworkedCell<'a> {
 /// How a cell ended.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// Whether its states went beyond all bounds.
+    /// Whether its states went beyond all bounds before all rounds were done.
     pub diverged: bool,
     /// Rounds done.
     pub rounds: u64,
@@ -109,10 +110,19 @@ pub struct Ended {
 }
 
 impl Ended {
-    fn of(self, cell: Cell<'_>) -> Ran<'_> {
+    /// Whether it diverged, as the simulator's results would say of the same states: they went beyond all bounds, or the curve did.
+    pub fn has_diverged(&self) -> bool {
+        self.status() == CellStatus::Diverged
+    }
+
+    fn status(&self) -> CellStatus {
         let status = if self.diverged { CellStatus::Diverged } else { CellStatus::Completed };
+        status.judged_by(&self.points)
+    }
+
+    fn of(self, cell: Cell<'_>) -> Ran<'_> {
         let end = End {
-            status,
+            status: self.status(),
             rounds: self.rounds,
             state_hash: self.state_hash,
             seconds_stepping: self.seconds,
@@ -224,4 +234,48 @@ pub fn problem(settings: Table, agents: usize, folder: &Path) -> Result<Box<dyn 
     let run = RunSpec { agents, iterations: 1, repetitions: 1, seed: 1, record_every: 1 };
     let spec = ProblemSpec::read(Fields::new("problem", settings), folder, run)?;
     Problems::build(&spec, agents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::divergence::tests::curve;
+
+    /// Also where methods sit topologies out, and the problem is swept.
+    #[test]
+    fn every_cell_has_the_problem_of_its_own_variant() {
+        let text = "[problem]\nkind = \"quadratic\"\ndim = 1\n[run]\nagents = 3\niterations = 1\n\
+                    [[topology]]\nkind = \"ring\"\n[[topology]]\nkind = \"star\"\n\
+                    [[method]]\nkind = \"smtpp\"\nstep = 0.1\n\
+                    [[method]]\nkind = \"sgp\"\nstep = 0.1\nonly = [\"star\"]\n\
+                    [sweep]\nproblem.dim = [1, 2, 3]\n";
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("swept.toml");
+        std::fs::write(&file, text).unwrap();
+        let networked = Networked::read(&file, &[]).unwrap();
+        let cells = networked.cells();
+        assert_eq!(cells.len(), 3 * 3);
+        for cell in cells {
+            let (topology, method, _) = cell.names();
+            let dim = cell.problem["dim"].as_integer().unwrap();
+            assert!(topology.ends_with(&format!("[problem.dim={dim}]")), "{method} on {topology}: {dim}");
+            assert_eq!(cell.setup().problem.dim() as i64, dim);
+        }
+    }
+
+    /// Agents cannot know F; their results are judged by the curve all the same.
+    #[test]
+    fn agents_results_diverge_where_the_simulators_do() {
+        let ended = |losses: &[f64]| Ended {
+            diverged: false,
+            rounds: 20,
+            state_hash: String::new(),
+            seconds: 0.0,
+            seconds_observing: 0.0,
+            points: curve(losses),
+        };
+        assert!(!ended(&[1.0, 0.5, 0.2]).has_diverged());
+        assert!(ended(&[1.0, 1e4, 1e8]).has_diverged());
+        assert!(Ended { diverged: true, ..ended(&[1.0]) }.has_diverged());
+    }
 }

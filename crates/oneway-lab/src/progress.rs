@@ -32,7 +32,13 @@ impl Progress {
         Self { bars, total }
     }
 
-    /// Counts a cell that need not run.
+    /// Rounds done, and rounds in all.
+    #[cfg(test)]
+    pub(crate) fn done(&self) -> (u64, Option<u64>) {
+        (self.total.position(), self.total.length())
+    }
+
+    /// Counts rounds that need not be run.
     pub(crate) fn skip(&self, rounds: u64) {
         self.total.inc(rounds);
     }
@@ -66,6 +72,37 @@ impl Drop for CellBar {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.total.finish_and_clear();
+    }
+}
+
+/// A bar for work that is counted in pieces; nothing when piped.
+#[derive(Debug)]
+pub(crate) struct Pieces(ProgressBar);
+
+impl Pieces {
+    /// So many pieces of what the message says.
+    pub(crate) fn new(count: u64, message: impl Into<String>) -> Self {
+        let bar = ProgressBar::new(count).with_message(message.into());
+        bar.set_style(style("{msg}  {wide_bar} {pos}/{len}  {eta} left"));
+        bar.enable_steady_tick(Duration::from_millis(120)); // also while the first piece takes long
+        Self(bar)
+    }
+
+    /// One more is done.
+    pub(crate) fn one_done(&self) {
+        self.0.inc(1);
+    }
+
+    /// So many are done.
+    #[cfg(test)]
+    pub(crate) fn done(&self) -> (u64, Option<u64>) {
+        (self.0.position(), self.0.length())
+    }
+}
+
+impl Drop for Pieces {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

@@ -40,16 +40,20 @@ pub(crate) struct Runner {
 impl Runner {
     /// A runner on so many threads (`None`: one for each core) that Ctrl-C stops: once to finish tidily, twice at once.
     pub(crate) fn new(threads: Option<u16>) -> Result<Self> {
-        let pool = pool(threads)?;
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
+        let runner = Self::that_nothing_stops(threads)?;
+        let flag = Arc::clone(&runner.interrupted);
         ctrlc::set_handler(move || {
             if flag.swap(true, Ordering::Relaxed) {
                 std::process::exit(130);
             }
         })
         .context("cannot listen for Ctrl-C")?;
-        Ok(Self { pool, interrupted })
+        Ok(runner)
+    }
+
+    /// The same without heeding Ctrl-C.
+    pub(crate) fn that_nothing_stops(threads: Option<u16>) -> Result<Self> {
+        Ok(Self { pool: pool(threads)?, interrupted: Arc::default() })
     }
 
     /// Whether the user has asked to stop.
@@ -64,8 +68,14 @@ impl Runner {
 
     /// Runs cells and returns them in their order. What the store has is not computed again, unless it must be `fresh`;
     /// what is finished is kept in it at once. After an interruption cells that never began are missing.
-    pub(crate) fn run<'a, 'c>(
+    pub(crate) fn run<'a>(&self, cells: &[Cell<'a>], store: &CellStore, fresh: bool) -> Result<Vec<Ran<'a>>> {
+        self.run_within(&Progress::new(rounds(cells)), cells, store, fresh)
+    }
+
+    /// The same as a part of more: all rounds of these cells count towards the bar.
+    pub(crate) fn run_within<'a, 'c>(
         &self,
+        progress: &Progress,
         cells: &'c [Cell<'a>],
         store: &CellStore,
         fresh: bool,
@@ -77,7 +87,8 @@ impl Runner {
         // in the order of the file, so that an interruption leaves its first cells
         let jobs: Vec<&'c Cell<'a>> =
             cells.iter().filter(|cell| std::ptr::eq(first_with_key[&*cell.key], *cell)).collect();
-        let progress = Progress::new(jobs.iter().map(|cell| cell.entry.run.iterations).sum());
+        let distinct: u64 = jobs.iter().map(|cell| cell.entry.run.iterations).sum();
+        progress.skip(rounds(cells) - distinct);
         let run = |&cell: &&'c Cell<'a>, spare: bool| {
             let kept = if fresh { None } else { store.get(&cell.key) };
             let result = match kept {
@@ -146,7 +157,7 @@ impl Runner {
             Status::Stopped { round } => (CellStatus::Stopped, round),
         };
         let end = End {
-            status,
+            status: status.judged_by(&points),
             rounds,
             state_hash: engine.state_hash(),
             seconds_stepping: outcome.stepping.as_secs_f64(),
@@ -154,6 +165,11 @@ impl Runner {
         };
         Ok(CellResult { end, points })
     }
+}
+
+/// Rounds that cells ask for.
+pub(crate) fn rounds(cells: &[Cell<'_>]) -> u64 {
+    cells.iter().map(|cell| cell.entry.run.iterations).sum()
 }
 
 /// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait for long.

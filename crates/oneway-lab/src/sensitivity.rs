@@ -63,7 +63,8 @@ fn plain_name(topology: &str) -> String {
 fn mean_gradient(curves: &[Curve], topology: &str, method: &str, iteration: u64) -> Option<f64> {
     let own = curves.iter().filter(|curve| curve.topology == topology && curve.method == method);
     let at = |curve: &Curve| curve.points.iter().find(|m| m.iteration == iteration).map(|m| m.grad_norm_sq);
-    let values: Vec<f64> = own.filter_map(at).collect();
+    // one that ended before has no place in a mean with the others
+    let values = own.map(at).collect::<Option<Vec<f64>>>()?;
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 

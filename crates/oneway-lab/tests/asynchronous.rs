@@ -29,11 +29,11 @@ step = 0.05
 
 /// Results with a folder of logs beside them.
 fn results(lab: &Lab) -> Results {
-    let logs = lab.path("results/arrivals");
-    let aside = lab.path("arrivals-aside");
-    fs::rename(&logs, &aside).unwrap();
+    let beside =
+        ["arrivals", "files.json"].map(|name| (lab.path(&format!("results/{name}")), lab.path(name)));
+    beside.iter().for_each(|(place, aside)| fs::rename(place, aside).unwrap());
     let results = Results::read(&lab.path("results"));
-    fs::rename(&aside, &logs).unwrap();
+    beside.iter().for_each(|(place, aside)| fs::rename(aside, place).unwrap());
     results
 }
 
@@ -153,12 +153,14 @@ fn logs_that_are_damaged_or_not_ours_are_refused() {
         assert_refused(&lab, &before, &lab.oneway(&[&["replay"], arguments].concat()), words);
     };
     refused(&["no-such.log"], &["no-such.log"]);
-    refused(&["results"], &["results"]);
+    refused(&["results"], &["results: it is a folder: give its logs, results/arrivals/*.log"]);
+    refused(&["results/cells"], &["results/cells: it is a folder without logs of arrivals"]);
     fs::copy(lab.path(&logs[0]), lab.path("results/cells/a.log")).unwrap();
     assert!(lab.oneway(&["replay", "results/cells/a.log"]).status.success(), "its folder has the results");
-    // another run in the same folder: the log is no longer of any of its cells
+    // another run in the same folder: the logs are no longer of any of its cells, and are gone but for the copy
     assert!(lab.run(&timed(), &["--set", "run.seed=2"]).status.success());
-    refused(&[&logs[0]], &[&logs[0], "has no cell of this log"]);
+    assert!(!lab.path("results/arrivals").exists());
+    refused(&["results/cells/a.log"], &["a.log", "has no cell of this log"]);
 }
 
 #[test]

@@ -41,6 +41,15 @@ fn every_experiment_of_the_repository_runs() {
     files.iter().for_each(|file| runs(&lab, file.to_str().unwrap()));
 }
 
+/// Results go to a folder by the file's name, so names are unique.
+#[test]
+fn no_two_experiments_of_the_repository_share_a_default_folder() {
+    let files = experiments(&root().join("experiments"));
+    let mut names: Vec<_> = files.iter().map(|file| file.file_stem().unwrap()).collect();
+    names.sort();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+}
+
 /// What a block leaves out is what the block before it has: a problem, a run, a topology.
 #[test]
 fn every_experiment_in_the_readme_runs() {

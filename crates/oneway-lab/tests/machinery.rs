@@ -1,5 +1,5 @@
-//! What makes experiments worth keeping: sweeps, finished cells that are not computed again, runs that go on after an
-//! interruption, folders that prove themselves, comparisons and tuning.
+//! What makes experiments worth keeping: finished cells that are not computed again, runs that go on after an interruption,
+//! folders that prove themselves, and tuning.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -19,48 +19,6 @@ fn cells(lab: &Lab, folder: &str) -> BTreeMap<String, SystemTime> {
             (entry.file_name().into_string().unwrap(), entry.metadata().unwrap().modified().unwrap())
         })
         .collect()
-}
-
-#[test]
-fn a_sweep_runs_every_combination_under_its_own_name() {
-    let lab = Lab::new();
-    let sweep =
-        "\n[sweep]\nmethod.SMTPP.step.size = [0.1, 0.2]\nproblem.partition = [\"even\", \"by-label\"]\n";
-    let results = lab.results(&format!("{EXPERIMENT}{sweep}"), &["--set", "run.repetitions=1"]);
-    let name = |cell: &serde_json::Value| {
-        format!("{} / {}", cell["topology"].as_str().unwrap(), cell["method"].as_str().unwrap())
-    };
-    let names: Vec<String> = results.cells().iter().map(name).collect();
-    assert_eq!(
-        names,
-        [
-            "loop [problem.partition=even] / SMTPP [step.size=0.1]",
-            "loop [problem.partition=even] / SMTPP [step.size=0.2]",
-            "loop [problem.partition=by-label] / SMTPP [step.size=0.1]",
-            "loop [problem.partition=by-label] / SMTPP [step.size=0.2]",
-        ]
-    );
-    // a cell of a sweep is what it would be alone
-    let alone =
-        lab.results(EXPERIMENT, &["--set", "run.repetitions=1", "--set", "method.SMTPP.step.size=0.2"]);
-    assert_eq!(alone.hashes()[0], results.hashes()[1]);
-}
-
-#[test]
-fn malformed_sweeps_are_refused_and_leave_nothing() {
-    let lab = Lab::new();
-    lab.write("experiment.toml", "");
-    let before = lab.listing();
-    let many = format!("run.seed = [{}]\nproblem.alpha = [{}]", "1, ".repeat(200), "1.0, ".repeat(200));
-    for (sweep, words) in [
-        ("method.SMTPP.step.size = 0.1", "sweep.method.SMTPP.step.size = 0.1: give a list of values"),
-        ("problem.alpha = [0.1, 0.10]", "two combinations are called \"loop [problem.alpha=0.1]\""),
-        ("method.SMTP.step.size = [1]", "there is no method called \"SMTP\""),
-        (&many, "40000 combinations are more than 10000"),
-    ] {
-        let output = lab.run(&format!("{EXPERIMENT}\n[sweep]\n{sweep}\n"), &[]);
-        common::assert_refused(&lab, &before, &output, &[words]);
-    }
 }
 
 #[test]
@@ -215,43 +173,6 @@ fn a_results_folder_proves_itself() {
         "{}",
         stdout(&other_data)
     );
-}
-
-#[test]
-fn folders_that_are_not_results_are_refused() {
-    let lab = Lab::new();
-    fs::create_dir(lab.path("empty")).unwrap();
-    lab.write("half.json", "{");
-    fs::create_dir(lab.path("broken")).unwrap();
-    lab.write("broken/summary.json", "{\"oneway\": 3}");
-    lab.write("broken/curves.csv", "a,b\n");
-    for (arguments, words) in [
-        (&["verify", "nowhere"][..], "nowhere: No such file"),
-        (&["verify", "empty"], "summary.json"),
-        (&["verify", "broken"], "is not a summary that oneway wrote"),
-        (&["compare", "nowhere", "empty"], "nowhere is not a results folder"),
-        (&["compare", "empty", "empty"], "a results folder has a curves.csv"),
-        (&["compare", "broken", "broken"], "not the header of curves.csv"),
-    ] {
-        let output = lab.oneway(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        assert!(stderr(&output).contains(words), "{arguments:?}: {}", stderr(&output));
-    }
-}
-
-#[test]
-fn folders_are_compared_by_method() {
-    let lab = Lab::new();
-    lab.results(EXPERIMENT, &[]);
-    fs::rename(lab.path("results"), lab.path("a")).unwrap();
-    let more = format!("{EXPERIMENT}[[method]]\nkind = \"csgdm\"\nstep = 0.1\n");
-    lab.results(&more, &[]);
-    let table = stdout(&lab.oneway(&["compare", "a", "results"]));
-    assert!(table.lines().any(|line| line.contains("SMTPP") && line.contains("same bits")), "{table}");
-    assert!(table.lines().any(|line| line.contains("csgdm") && line.contains("second only")), "{table}");
-    lab.results(EXPERIMENT, &["--set", "run.seed=2"]);
-    let table = stdout(&lab.oneway(&["compare", "a", "results"]));
-    assert!(table.lines().any(|line| line.contains("SMTPP") && line.contains("differ")), "{table}");
 }
 
 #[test]

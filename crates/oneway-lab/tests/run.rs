@@ -207,6 +207,59 @@ fn divergence_is_a_status_with_a_finite_curve_so_far() {
     }
 }
 
+/// All rounds are done, no number overflows, and yet there is nothing to show.
+#[test]
+fn a_run_that_ends_a_million_times_above_its_start_has_diverged() {
+    let lab = Lab::new();
+    // 40 rounds that double the error or more: far from overflow
+    let results = lab.results(QUADRATIC, &["--set", "method.SMTPP.step=100", "--set", "run.iterations=40"]);
+    let losses: Vec<f64> = results.rows().iter().map(|row| row[4].parse().unwrap()).collect();
+    assert!(
+        losses.last().unwrap() / losses[0] > 1e6 && losses.iter().all(|loss| loss.is_finite()),
+        "{losses:?}"
+    );
+    assert_eq!(results.rows().len(), 5, "the curve is whole");
+    assert_eq!((results.statuses(), &results.cells()[0]["rounds"]), (vec!["diverged"], &40.into()));
+    let shown =
+        stdout(&lab.run(QUADRATIC, &["--set", "method.SMTPP.step=100", "--set", "run.iterations=40"]));
+    assert!(shown.contains("1 diverged by 40") && shown.contains(" –"), "{shown}");
+}
+
+/// Repetitions that ended elsewhere are left out of means, on the terminal and in the page, and both say so.
+#[test]
+fn means_are_over_the_repetitions_that_completed() {
+    let lab = Lab::new();
+    let whole = lab.results(EXPERIMENT, &[]);
+    assert_ne!(whole.rows()[1][4], whole.rows()[5][4], "repetitions differ");
+    // as if the second repetition had been stopped at its second recorded state
+    let text = fs::read_to_string(lab.path("results/summary.json")).unwrap();
+    let (head, tail) = text.rsplit_once("\"completed\"").unwrap();
+    let tail = tail.replacen("\"rounds\": 25", "\"rounds\": 10", 1);
+    lab.write("results/summary.json", format!("{head}\"stopped\"{tail}"));
+    let late = |line: &&str| !["1,20,", "1,25,"].iter().any(|end| line.contains(&format!(",{end}")));
+    let csv: Vec<&str> = whole.csv.lines().filter(late).collect();
+    assert_eq!(csv.len(), 1 + 8 - 2);
+    lab.write("results/curves.csv", csv.join("\n") + "\n");
+    let output = lab.oneway(&["report", "results"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = fs::read_to_string(lab.path("results/report.html")).unwrap();
+    assert!(
+        page.contains(
+            "loop · SMTPP: means are over the repetitions that completed: 1 of 2 (1 stopped at 10)"
+        ),
+        "the page does not say what is left out"
+    );
+    let data = page.split("application/json\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let drawn = data[0]["series"][0]["y"].as_array().unwrap();
+    let first: Vec<f64> = whole.rows()[..4].iter().map(|row| row[4].parse().unwrap()).collect();
+    assert_eq!(drawn.len(), first.len());
+    for (drawn, of_first) in drawn.iter().zip(first) {
+        let drawn = drawn.as_f64().unwrap();
+        assert!((drawn / of_first - 1.0).abs() < 1e-4, "not the first repetition alone: {drawn} {of_first}");
+    }
+}
+
 #[test]
 fn results_go_to_out_by_default_and_replace_older_ones() {
     let lab = Lab::new();

@@ -183,7 +183,7 @@ fn agreement(region: &Region) -> String {
 
 /// Writes the figures and `report.html`; returns where the page is.
 pub(crate) fn page(folder: &OutputFolder, file: &Path, plan: &Plan, findings: &Findings) -> Result<PathBuf> {
-    let figures = OutputFolder::prepare(&folder.path().join("figures"))?;
+    let figures = folder.inside("figures")?;
     let mut pictures: Vec<Picture> = findings
         .regions
         .iter()

@@ -6,7 +6,7 @@
 
 mod curve_claims;
 mod runs;
-mod statistics;
+pub(crate) mod statistics;
 mod studies;
 mod study_claims;
 mod table;

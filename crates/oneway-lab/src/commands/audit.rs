@@ -1,12 +1,12 @@
 //! `oneway audit`: an experiment file → every inequality of the theory, put to its runs.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
 
+use super::default_folder;
 use crate::args::AuditArgs;
 use crate::audit::{Audited, Candidates, pictures, written};
 use crate::experiment::Experiment;
@@ -21,6 +21,7 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
     let overrides: Vec<String> = args.overrides.iter().cloned().chain(repetitions).collect();
     let plan = Plan::new(&Experiment::read(&args.file, &overrides)?)
         .with_context(|| args.file.display().to_string())?;
+    let out = args.out.clone().map_or_else(|| default_folder(&args.file, "audit"), Ok)?;
     // Ctrl-C ends it at once: there is nothing to keep before all is done
     let pool = pool(args.threads)?;
 
@@ -35,9 +36,8 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
     let audited = pool.install(|| chosen.iter().map(Audited::new).collect::<Result<Vec<_>>>());
     let audited = audited.with_context(|| args.file.display().to_string())?;
 
-    let default_out = Path::new("out").join(args.file.file_stem().unwrap_or_default()).join("audit");
-    let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(&default_out))?;
-    let figures = OutputFolder::prepare(&folder.path().join("figures"))?;
+    let folder = OutputFolder::prepare(&out)?;
+    let figures = folder.inside("figures")?;
     let pictures = pictures::slack(&audited);
     pool.install(|| pictures.par_iter().try_for_each(|picture| picture.write(&figures)))?;
     let files = [
@@ -45,6 +45,7 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
         folder.write("slack.csv", written::csv(&audited))?,
         folder.write("report.html", page(&written::report(&plan, &audited, &skipped, pictures)?))?,
     ];
+    folder.settle("audit")?;
     let files = files.map(|path| path.display().to_string());
     let said =
         format!("{}\n{}\n{}", written::table(&audited), written::notes(&audited, &skipped), files.join("\n"));

@@ -1,11 +1,11 @@
 //! `oneway certify`: what theory says of each method on each topology of an experiment, beside what is measured.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+use super::default_folder;
 use crate::args::CertifyArgs;
 use crate::certify::{Problems, Region, Ways, show};
 use crate::experiment::Experiment;
@@ -18,10 +18,10 @@ use crate::runner::Runner;
 pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
     let plan = Plan::for_theory(&Experiment::read(&args.file, &args.overrides)?)
         .with_context(|| args.file.display().to_string())?;
+    let out = args.out.clone().map_or_else(|| default_folder(&args.file, "certify"), Ok)?;
     let runner = Runner::new(args.threads)?;
     let problems = runner.install(|| Problems::of(&plan)).with_context(|| args.file.display().to_string())?;
-    let default_out = Path::new("out").join(args.file.file_stem().unwrap_or_default()).join("certify");
-    let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(&default_out))?;
+    let folder = OutputFolder::prepare(&out)?;
 
     let store = CellStore::of(folder.path());
     let cells = plan.cells();
@@ -37,6 +37,7 @@ pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
     let json = serde_json::to_string_pretty(&findings)? + "\n";
     let mut written = vec![folder.write("certify.json", &json)?];
     written.push(runner.install(|| show::page(&folder, &args.file, &plan, &findings))?);
+    folder.settle("certify")?;
     let mut out = std::io::stdout();
     if args.json {
         write!(out, "{json}")?;

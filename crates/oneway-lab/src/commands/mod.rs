@@ -15,9 +15,35 @@ pub(crate) mod tune;
 pub(crate) mod verify;
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::{Result, bail};
 use clap::CommandFactory;
+
+use crate::results::manifest::Manifest;
+
+/// Where results of an experiment file go unless another folder is given: `out/` and the file's name, and a folder in that for
+/// commands other than `run`. Refused where it holds results of another file of the same name.
+pub(crate) fn default_folder(file: &Path, inner: &str) -> Result<PathBuf> {
+    let folder = Path::new("out").join(file.file_stem().unwrap_or_default());
+    if let Ok(before) = Manifest::read(&folder) {
+        let whole = |folder: &Path| Path::new(".").join(folder).canonicalize().ok();
+        let [then, now] = [Path::new(&before.folder), file.parent().unwrap_or(Path::new(""))].map(whole);
+        // a folder that is gone was moved or renamed, and its experiment with it
+        if let (Some(then), Some(now)) = (then, now)
+            && then != now
+        {
+            bail!(
+                "{}: {} holds the results of a file of the same name in {}: give another folder with --out",
+                file.display(),
+                folder.display(),
+                if before.folder.is_empty() { "." } else { &before.folder }
+            );
+        }
+    }
+    Ok(folder.join(inner))
+}
 
 /// `oneway completions SHELL`.
 pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {

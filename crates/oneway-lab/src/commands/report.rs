@@ -15,8 +15,9 @@ use crate::experiment::problem::Problems;
 use crate::figure::gallery::{self, Picture};
 use crate::report::{Report, TableBlock, VerdictRow, page};
 use crate::results::curves::{self, Curve};
-use crate::results::folder::OutputFolder;
+use crate::results::folder::{OutputFolder, PAGE};
 use crate::results::manifest::{self, Manifest};
+use crate::results::repetitions::Repetitions;
 use crate::sensitivity::Sensitivity;
 
 /// The verdicts, in the folder of a reproduction.
@@ -38,7 +39,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
 pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<PathBuf> {
     let parts = parts(dir)?;
     let folder = OutputFolder::prepare(dir)?;
-    let figures = OutputFolder::prepare(&dir.join("figures"))?;
+    let figures = folder.inside("figures")?;
     let mut report = Report { verdicts: verdicts(dir)?, ..Report::default() };
     let mut pictures = vec![];
     for part in &parts {
@@ -52,11 +53,13 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
             continue;
         }
         // curves alone make charts; the settings add notes and networks, but may name files that have moved
-        match part.pictures(all, problems) {
+        let (drawn, notes) = part.drawn();
+        report.notes.extend(notes);
+        match part.pictures(&drawn, all, problems) {
             Ok(drawn) => pictures.extend(drawn),
             Err(error) => {
                 eprintln!("oneway: {}: no networks and no notes in its figures: {error:#}", part.name);
-                pictures.extend(gallery::charts(&part.curves, &[], all));
+                pictures.extend(gallery::charts(&drawn, &[], all));
             }
         }
     }
@@ -69,7 +72,9 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
     if !report.verdicts.is_empty() && parts.iter().flat_map(|part| &part.curves).all(|c| c.repetition < 2) {
         report.summary += " Two repetitions: a look, not a verdict.";
     }
-    folder.write("report.html", page(&report))
+    let written = folder.write("report.html", page(&report))?;
+    folder.settle(PAGE)?;
+    Ok(written)
 }
 
 /// A results folder, read.
@@ -91,9 +96,31 @@ fn parts(dir: &Path) -> Result<Vec<Part>> {
 }
 
 impl Part {
-    fn pictures(&self, all: bool, problems: &mut Problems) -> Result<Vec<Picture>> {
+    /// The curves that charts are made of, the mean of which is over runs that end together; and which runs are left out.
+    fn drawn(&self) -> (Vec<Curve>, Vec<String>) {
+        let (mut drawn, mut notes) = (vec![], vec![]);
+        for entry in &self.manifest.entries {
+            let (topology, method) = (&entry.topology, &entry.method);
+            let repetitions = Repetitions::of_record(entry, &self.manifest, &self.curves);
+            let what = match repetitions.mean_at_end(|point| Some(point.loss)) {
+                Some(_) => "means are over the repetitions that completed",
+                None if repetitions.drawn().is_empty() => "not drawn, for no repetition has a curve",
+                None => "no repetition completed, and drawn is what came furthest",
+            };
+            notes.extend(repetitions.note().map(|note| format!("{topology} · {method}: {what}: {note}")));
+            drawn.extend(repetitions.drawn().into_iter().map(|(repetition, points)| Curve {
+                topology: topology.clone(),
+                method: method.clone(),
+                repetition,
+                points: points.to_vec(),
+            }));
+        }
+        (drawn, notes)
+    }
+
+    fn pictures(&self, drawn: &[Curve], all: bool, problems: &mut Problems) -> Result<Vec<Picture>> {
         let experiment = Experiment::new(self.manifest.settings.clone(), Path::new(&self.manifest.folder))?;
-        let mut pictures = gallery::charts(&self.curves, &experiment.variants, all);
+        let mut pictures = gallery::charts(drawn, &experiment.variants, all);
         pictures.extend(gallery::networks(&Plan::sharing(&experiment, problems)?, &experiment.variants)?);
         Ok(pictures)
     }

@@ -28,8 +28,7 @@ const MULTI_SUB_RING: (&str, &str) =
     ("multi-sub-ring", include_str!("../../../../experiments/paper/multi-sub-ring.toml"));
 const EXPONENTIAL: (&str, &str) =
     ("exponential", include_str!("../../../../experiments/paper/exponential.toml"));
-const STUDY: (&str, &str) =
-    (SENSITIVITY, include_str!("../../../../experiments/studies/multi-sub-ring.toml"));
+const STUDY: (&str, &str) = (SENSITIVITY, include_str!("../../../../experiments/studies/sensitivity.toml"));
 
 /// What `--quick` changes: a look in a moment, with fewer samples and so with fewer verdicts.
 const QUICK: [&str; 2] = ["run.repetitions=2", "run.record_every=50"];

@@ -1,12 +1,11 @@
 //! `oneway run`: an experiment file → a results folder and a table.
 
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
-use super::report;
+use super::{default_folder, report};
 use crate::args::RunArgs;
 use crate::arrivals;
 use crate::experiment::Experiment;
@@ -22,9 +21,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut problems = Problems::default();
     let plan = Plan::sharing(&Experiment::read(&args.file, &args.overrides)?, &mut problems)
         .with_context(|| args.file.display().to_string())?;
+    let out = args.out.clone().map_or_else(|| default_folder(&args.file, ""), Ok)?;
     let runner = Runner::new(args.threads)?;
-    let default_out = Path::new("out").join(args.file.file_stem().unwrap_or_default());
-    let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(&default_out))?;
+    let folder = OutputFolder::prepare(&out)?;
 
     let cells = plan.cells();
     let store = CellStore::of(folder.path());

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::args::SweepStabilityArgs;
-use crate::progress::Spinner;
 use crate::results::folder::OutputFolder;
 use crate::runner::Runner;
 use crate::sweep_stability::{Sweep, show};
@@ -18,13 +17,14 @@ pub(crate) fn sweep_stability(args: &SweepStabilityArgs) -> Result<ExitCode> {
     let default_out = Path::new("out").join(format!("stability-{}-{}", sweep.family, sweep.axis.key));
     let runner = Runner::new(args.threads)?;
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(&default_out))?;
-    let spinner = Spinner::new(format!("{}: the steps that it bears", sweep.family));
-    let rows = runner.install(|| sweep.run())?;
-    drop(spinner);
+    let progress = sweep.progress();
+    let rows = runner.install(|| sweep.run(&progress))?;
+    drop(progress);
     let mut written = vec![folder.write("limits.csv", show::csv(&sweep, &rows))?];
     let pictures = show::pictures(&sweep, &rows);
     runner.install(|| pictures.iter().try_for_each(|picture| picture.write(&folder)))?;
     written.extend(pictures.iter().map(|picture| folder.path().join(format!("{}.svg", picture.file))));
+    folder.settle("stability")?;
     let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     let (table, gaps) = (show::table(&sweep, &rows), show::gaps(&sweep, &rows));
     writeln!(std::io::stdout(), "{table}\n{gaps}{}", files.join("\n"))?;

@@ -5,32 +5,36 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 
+use super::default_folder;
 use crate::args::TuneArgs;
 use crate::experiment::Experiment;
 use crate::results::cells::CellStore;
 use crate::results::folder::OutputFolder;
 use crate::runner::Runner;
-use crate::tune::{Search, default_folder};
+use crate::tune::Search;
 
 /// Runs the command.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     let experiment = Experiment::read(&args.file, &args.overrides)?;
     let mut search = Search::new(&experiment, args.by).with_context(|| args.file.display().to_string())?;
+    let out = args.out.clone().map_or_else(|| default_folder(&args.file, "tune"), Ok)?;
     let runner = Runner::new(args.threads)?;
-    let out = args.out.clone().unwrap_or_else(|| default_folder(&args.file));
     let folder = OutputFolder::prepare(&out)?;
     let store = CellStore::of(folder.path());
-    search.run(&runner, &store)?;
+    let progress = search.progress();
+    search.run(&runner, &store, &progress)?;
     let comparison = match runner.is_interrupted() {
-        false => search.compare(&runner, &store)?,
+        false => search.compare(&runner, &store, &progress)?,
         true => return Ok(interrupted()),
     };
     if runner.is_interrupted() {
         return Ok(interrupted());
     }
+    drop(progress);
     let tuned = search.write(&folder)?;
     folder.write("comparison.csv", comparison.csv())?;
     runner.install(|| comparison.picture().write(&folder))?;
+    folder.settle("tune")?;
     let mut text = std::io::stdout();
     writeln!(text, "{}\n{}\n", search.table(), search.budget())?;
     writeln!(text, "{}", comparison.table())?;

@@ -10,7 +10,7 @@ use crate::args::VerifyArgs;
 use crate::experiment::Experiment;
 use crate::experiment::plan::{Cell, Plan};
 use crate::results::cells::{CellStatus, CellStore, body};
-use crate::results::curves::{self, Curve};
+use crate::results::curves::{self, Curve, SweptColumns};
 use crate::results::manifest::{self, CellRecord, EntryRecord, Manifest};
 use crate::results::sha256;
 use crate::runner::{Ran, Runner};
@@ -78,6 +78,12 @@ fn verify_folder(dir: &Path, args: &VerifyArgs, runner: &Runner) -> Result<(usiz
     for ran in &ran {
         let what = finished(&ran.cell).and_then(|record| difference(record, &curves, ran));
         differences.extend(what.map(|what| format!("{}: {what}", ran.cell)));
+    }
+    // earlier versions had no columns of swept settings
+    let as_written = [SweptColumns::of(&plan.entries), SweptColumns::default()]
+        .map(|swept| curves::to_csv(&curves, &swept));
+    if !as_written.contains(&csv) {
+        differences.push(format!("{}: the columns of swept settings are not what was swept", curves::FILE));
     }
     let unasked = curves.iter().filter(|curve| !manifest.cells.iter().any(|record| record.has_curve(curve)));
     differences.extend(unasked.map(|curve| format!("{}: no cell has this curve", curve.method)));

@@ -71,7 +71,7 @@ impl Fields {
     }
 
     /// Takes a list of one or more strings.
-    fn strings(&mut self, key: &str) -> Result<Option<Vec<String>>> {
+    pub(crate) fn strings(&mut self, key: &str) -> Result<Option<Vec<String>>> {
         const EXPECTED: &str = "a list of one or more strings";
         match self.value(key) {
             None => Ok(None),

@@ -20,6 +20,7 @@ use anyhow::{Context, Result, bail};
 use toml::Table;
 
 use spec::Spec;
+use sweep::Variant;
 
 /// An experiment as a file describes it.
 #[derive(Debug)]
@@ -51,8 +52,10 @@ impl Experiment {
     /// The same from settings, as `summary.json` keeps them.
     pub(crate) fn new(settings: Table, folder: &Path) -> Result<Self> {
         let variants = sweep::expand(settings.clone())?;
-        let variants: Vec<Spec> =
-            variants.into_iter().map(|variant| Spec::new(variant, folder)).collect::<Result<_>>()?;
+        let variants: Vec<Spec> = variants
+            .into_iter()
+            .map(|Variant { settings, swept }| Ok(Spec { swept, ..Spec::new(settings, folder)? }))
+            .collect::<Result<_>>()?;
         let mut names = HashSet::new();
         let topologies = variants.iter().flat_map(|spec| &spec.topologies);
         if let Some(twice) =

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use oneway::engine::{Engine, Setup};
 use oneway::method::{Method, Network};
 use oneway::methods::combine::Recipe;
@@ -19,6 +19,7 @@ use super::clock::Timing;
 use super::links::Links;
 use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, ShapeSpec, Spec, StepSpec, TopologySpec};
+use super::sweep::Chosen;
 use crate::results::sha256;
 
 /// Everything that will run, checked: nothing that a user can get wrong is left to find.
@@ -50,6 +51,8 @@ pub(crate) struct Entry {
     pub(crate) divided_by: f64,
     /// Whether rounds take time, and whether anyone waits.
     pub(crate) timing: Timing,
+    /// What a sweep has chosen for it.
+    pub(crate) swept: Chosen,
 }
 
 /// One run.
@@ -112,19 +115,34 @@ fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
     // links before the problem: a family refuses too many agents at once, and building a problem for them would take long
     let links = spec.topologies.iter().map(|topology| {
         let links = Links::build(topology, Some(run.agents));
-        links.with_context(|| format!("topology \"{}\"", topology.name))
+        Ok((topology, links.with_context(|| format!("topology \"{}\"", topology.name))?))
     });
-    let links = links.collect::<Result<Vec<_>>>()?;
+    let networks = links.collect::<Result<Vec<_>>>()?;
     let problem = problems.get(&spec.problem, run.agents)?;
     let mut entries = vec![];
-    for (topology, links) in spec.topologies.iter().zip(links) {
-        for (method, built) in spec.methods.iter().zip(&methods) {
-            let entry = Entry::new(&links, topology, method, built, (run, &problem));
-            let place = || format!("method \"{}\" on topology \"{}\"", method.name, topology.name);
-            entries.push(entry.with_context(place)?);
+    for (topology, links) in &networks {
+        let here = spec.methods.iter().zip(&methods).filter(|(method, _)| method.runs_on(&topology.name));
+        for (method, built) in here {
+            let on = |links, topology| Entry::new(links, topology, method, built, (run, &problem));
+            let elsewhere = || networks.iter().filter(|(other, links)| on(links, other).is_ok());
+            let entry = on(links, topology)
+                .map_err(|error| with_advice(error, elsewhere().map(|(other, _)| *other)))
+                .with_context(|| format!("method \"{}\" on topology \"{}\"", method.name, topology.name))?;
+            entries.push(Entry { swept: spec.swept.of(&topology.name, &method.name), ..entry });
         }
     }
     Ok(entries)
+}
+
+/// An error of a method on a topology, and how to keep the method to those that it can run on, if there are any.
+fn with_advice<'a>(error: anyhow::Error, elsewhere: impl Iterator<Item = &'a TopologySpec>) -> anyhow::Error {
+    let names: Vec<String> = elsewhere.map(|topology| format!("\"{}\"", topology.name)).collect();
+    match names.is_empty() {
+        true => error,
+        false => {
+            anyhow!("{error:#}; `only = [{}]` in the method lets it sit out the others", names.join(", "))
+        }
+    }
 }
 
 impl Entry {
@@ -199,6 +217,7 @@ impl Entry {
             schedule,
             divided_by,
             timing: *timing,
+            swept: vec![],
         })
     }
 

@@ -18,6 +18,7 @@ use super::faults::{self, Redraw};
 use super::fields::{Fields, real};
 use super::names;
 use super::problem::ProblemSpec;
+use super::sweep::{Swept, is_called};
 
 /// An experiment without sweeps.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) struct Spec {
     pub(crate) methods: Vec<MethodSpec>,
     /// `[clock]`, if there is one.
     pub(crate) clock: Option<Clock>,
+    /// What a sweep has chosen.
+    pub(crate) swept: Swept,
 }
 
 /// `[run]`.
@@ -79,6 +82,8 @@ pub(crate) struct MethodSpec {
     pub(crate) parameters: Vec<(String, f64)>,
     /// What is put around it.
     pub(crate) combination: Combination,
+    /// The topologies that it runs on; all, unless given.
+    only: Option<Vec<String>>,
 }
 
 /// `step` of a method.
@@ -135,7 +140,19 @@ impl Spec {
                 bail!("{what} {}: the name \"{name}\" is taken already; give each its own `name`", i + 1);
             }
         }
-        Ok(Self { problem, run, topologies, methods, clock })
+        for method in &methods {
+            method.check_only(&topologies)?;
+        }
+        let spec = Self { problem, run, topologies, methods, clock, swept: Swept::default() };
+        if let Some(idle) = spec.topologies.iter().find(|topology| spec.methods_on(topology).count() == 0) {
+            bail!("topology \"{}\": no method runs on it, for all say `only` others", idle.name);
+        }
+        Ok(spec)
+    }
+
+    /// The methods that run on a topology: all but those that sit it out.
+    pub(crate) fn methods_on(&self, topology: &TopologySpec) -> impl Iterator<Item = &MethodSpec> {
+        self.methods.iter().filter(|method| method.runs_on(&topology.name))
     }
 }
 
@@ -236,8 +253,28 @@ impl MethodSpec {
         let corollary_momentum = has_momentum && fields.word_for_number("momentum", "corollary")?;
         let parameters = fields.parameters(kind.parameters)?;
         let combination = Combination::read(&mut fields, kind)?;
+        let only = fields.strings("only")?;
         fields.finish()?;
-        Ok(Self { name, kind, graph, step, asynchronous, corollary_momentum, parameters, combination })
+        Ok(Self { name, kind, graph, step, asynchronous, corollary_momentum, parameters, combination, only })
+    }
+
+    /// Whether it runs on the topology of this name.
+    pub(crate) fn runs_on(&self, topology: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| is_called(topology, name)))
+    }
+
+    /// Refuses to run only on what is not there.
+    fn check_only(&self, topologies: &[TopologySpec]) -> Result<()> {
+        let is_there = |name: &&String| topologies.iter().any(|topology| is_called(&topology.name, name));
+        if let Some(unknown) = self.only.iter().flatten().find(|name| !is_there(name)) {
+            let names: Vec<&str> = topologies.iter().map(|topology| &*topology.name).collect();
+            bail!(
+                "method \"{}\": `only` names the topology \"{unknown}\", and there is none (there is: {})",
+                self.name,
+                names.join(", ")
+            );
+        }
+        Ok(())
     }
 }
 

@@ -28,24 +28,69 @@ struct Axis {
     values: Vec<Value>,
 }
 
-/// The experiments that a file with a `[sweep]` stands for; just itself, if it has none. All have lost their `[sweep]`.
-pub(crate) fn expand(mut settings: Table) -> Result<Vec<Table>> {
-    let Some(sweep) = settings.remove("sweep") else { return Ok(vec![settings]) };
+/// Swept settings and the values chosen for them, without quotes or commas: `("method.step.size", "0.1")`.
+pub(crate) type Chosen = Vec<(String, String)>;
+
+/// One of the experiments that a file with a `[sweep]` stands for.
+#[derive(Debug)]
+pub(crate) struct Variant {
+    /// Without the `[sweep]`.
+    pub(crate) settings: Table,
+    pub(crate) swept: Swept,
+}
+
+/// The values that were chosen in a variant.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Swept {
+    /// Of the run, the problem and the clock.
+    whole: Chosen,
+    /// Of topologies and methods.
+    replicas: Vec<Replica>,
+}
+
+/// One of the several that a swept topology or method has become.
+#[derive(Debug, Clone)]
+struct Replica {
+    /// [`TOPOLOGY`] or [`METHOD`].
+    section: &'static str,
+    name: String,
+    chosen: Chosen,
+}
+
+impl Swept {
+    /// What was chosen for a method on a topology: each setting by its section and keys, and its value.
+    pub(crate) fn of(&self, topology: &str, method: &str) -> Chosen {
+        let own = self.replicas.iter().filter(|replica| match replica.section {
+            TOPOLOGY => replica.name == topology,
+            _ => replica.name == method,
+        });
+        self.whole.iter().chain(own.flat_map(|replica| &replica.chosen)).cloned().collect()
+    }
+}
+
+const TOPOLOGY: &str = "topology";
+const METHOD: &str = "method";
+
+/// The experiments that a file with a `[sweep]` stands for; just itself, if it has none.
+pub(crate) fn expand(mut settings: Table) -> Result<Vec<Variant>> {
+    let mut swept = Swept::default();
+    let Some(sweep) = settings.remove("sweep") else { return Ok(vec![Variant { settings, swept }]) };
     let Value::Table(sweep) = sweep else {
         bail!("sweep: it must be a table of settings with lists of values")
     };
 
     let mut whole = vec![];
-    for (section, swept) in sweep {
-        match (&*section, swept) {
-            ("method" | "topology", Value::Table(named)) => {
-                for (name, swept) in named {
-                    let axes = axes(&format!("sweep.{section}.{name}"), swept)?;
-                    replicate(&mut settings, &section, &name, &axes)?;
+    for (section, values) in sweep {
+        match (&*section, values) {
+            (METHOD | TOPOLOGY, Value::Table(named)) => {
+                let section = if section == METHOD { METHOD } else { TOPOLOGY };
+                for (name, values) in named {
+                    let axes = axes(&format!("sweep.{section}.{name}"), values)?;
+                    swept.replicas.extend(replicate(&mut settings, section, &name, &axes)?);
                 }
             }
-            ("run" | "problem" | "clock", swept) => {
-                let mut axes = axes(&format!("sweep.{section}"), swept)?;
+            ("run" | "problem" | "clock", values) => {
+                let mut axes = axes(&format!("sweep.{section}"), values)?;
                 axes.iter_mut().for_each(|axis| axis.keys.insert(0, section.clone()));
                 whole.extend(axes);
             }
@@ -55,37 +100,42 @@ pub(crate) fn expand(mut settings: Table) -> Result<Vec<Table>> {
         }
     }
     if whole.is_empty() {
-        return Ok(vec![settings]);
+        return Ok(vec![Variant { settings, swept }]);
     }
     let variants = combinations(&whole)?.into_iter().map(|chosen| {
-        let mut variant = settings.clone();
+        let mut settings = settings.clone();
         for (keys, value) in &chosen {
-            assign(&mut variant, keys, (*value).clone())?;
+            assign(&mut settings, keys, (*value).clone())?;
         }
-        let topologies = variant.get_mut("topology").and_then(Value::as_array_mut);
+        let mut swept = Swept { whole: texts("", &chosen), ..swept.clone() };
+        let topologies = settings.get_mut(TOPOLOGY).and_then(Value::as_array_mut);
         for topology in topologies.into_iter().flatten().filter_map(Value::as_table_mut) {
-            label(topology, &chosen);
+            let (before, after) = label(topology, &chosen);
+            let own = |replica: &&mut Replica| replica.section == TOPOLOGY && replica.name == before;
+            swept.replicas.iter_mut().filter(own).for_each(|replica| replica.name.clone_from(&after));
         }
-        Ok(variant)
+        Ok(Variant { settings, swept })
     });
     variants.collect()
 }
 
 /// Replaces the method or topology called `name` by one for each combination of values.
-fn replicate(settings: &mut Table, section: &str, name: &str, axes: &[Axis]) -> Result<()> {
+fn replicate(settings: &mut Table, section: &'static str, name: &str, axes: &[Axis]) -> Result<Vec<Replica>> {
     let items = settings.get_mut(section).and_then(Value::as_array_mut);
     let found = items.and_then(|items| Some((items.iter().position(|item| name_of(item) == name)?, items)));
     let Some((position, items)) = found else { bail!("sweep: there is no {section} called \"{name}\"") };
     let Value::Table(original) = items.remove(position) else { bail!("{section} \"{name}\" is not a table") };
+    let mut replicas = vec![];
     for (offset, chosen) in combinations(axes)?.into_iter().enumerate() {
         let mut replica = original.clone();
         for (keys, value) in &chosen {
             assign(&mut replica, keys, (*value).clone())?;
         }
-        label(&mut replica, &chosen);
+        let (_, name) = label(&mut replica, &chosen);
+        replicas.push(Replica { section, name, chosen: texts(&format!("{section}."), &chosen) });
         items.insert(position + offset, Value::Table(replica));
     }
-    Ok(())
+    Ok(replicas)
 }
 
 /// All lists of values below a table, depth first.
@@ -145,13 +195,26 @@ fn combinations(axes: &[Axis]) -> Result<Vec<Choice<'_>>> {
     Ok(combined)
 }
 
-/// Puts the chosen values into the name: `SMTPP [step.size=0.1; momentum=0.2]`.
-fn label(item: &mut Table, chosen: &Choice<'_>) {
+/// Chosen values by their keys, with `prefix` before each.
+fn texts(prefix: &str, chosen: &Choice<'_>) -> Chosen {
+    chosen.iter().map(|(keys, value)| (format!("{prefix}{}", keys.join(".")), plain(value))).collect()
+}
+
+/// Puts the chosen values into the name: `SMTPP [step.size=0.1; momentum=0.2]`. Returns what it was called before and is called now.
+fn label(item: &mut Table, chosen: &Choice<'_>) -> (String, String) {
     let name = item.get("name").or_else(|| item.get("kind")).and_then(Value::as_str).unwrap_or_default();
+    let before = name.to_owned();
     let values: Vec<String> =
-        chosen.iter().map(|(keys, value)| format!("{}={}", keys.join("."), plain(value))).collect();
-    let name = format!("{name} [{}]", values.join("; "));
-    item.insert("name".to_owned(), Value::String(name));
+        texts("", chosen).iter().map(|(keys, value)| format!("{keys}={value}")).collect();
+    let after = format!("{name} [{}]", values.join("; "));
+    item.insert("name".to_owned(), Value::String(after.clone()));
+    (before, after)
+}
+
+/// Whether a topology goes by this name, or is a swept form of what does: `ring [petals=3]` is a `ring`.
+pub(crate) fn is_called(topology: &str, name: &str) -> bool {
+    let rest = topology.strip_prefix(name);
+    rest.is_some_and(|rest| rest.is_empty() || (rest.starts_with(" [") && rest.ends_with(']')))
 }
 
 /// A value without quotes, commas or braces: names of columns must do without them.
@@ -188,6 +251,10 @@ mod tests {
     "#;
 
     fn expanded(sweep: &str) -> Result<Vec<Table>> {
+        Ok(variants(sweep)?.into_iter().map(|variant| variant.settings).collect())
+    }
+
+    fn variants(sweep: &str) -> Result<Vec<Variant>> {
         expand(format!("{FILE}\n[sweep]\n{sweep}").parse()?)
     }
 
@@ -222,6 +289,25 @@ mod tests {
         let expected = "ring [problem.partition=dirichlet 0.1; run.agents=8]";
         assert_eq!(names(&variants[3], "topology"), [expected]);
         assert_eq!(variants[3]["run"]["agents"].as_integer(), Some(8));
+    }
+
+    #[test]
+    fn what_was_chosen_is_known_by_section_and_keys() {
+        let sweep = "method.A.step.size = [0.1, 0.2]\ntopology.ring.loss = [0.5]\n\
+                     problem.partition = [\"even\", { dirichlet = 0.1 }]";
+        let variants = variants(sweep).unwrap();
+        let topology = "ring [loss=0.5] [problem.partition=dirichlet 0.1]";
+        let known = |method| -> Vec<String> {
+            let chosen = variants[1].swept.of(topology, method).into_iter();
+            chosen.map(|(key, value)| format!("{key}={value}")).collect()
+        };
+        let whole = ["problem.partition=dirichlet 0.1", "topology.loss=0.5"];
+        assert_eq!(known("B"), whole);
+        let mut own = known("A [step.size=0.2]");
+        own.sort();
+        assert_eq!(own, ["method.step.size=0.2", whole[0], whole[1]]);
+        assert!(is_called(topology, "ring") && is_called("ring", "ring"));
+        assert!(!is_called("ring of rings", "ring") && !is_called("rin", "ring"));
     }
 
     #[test]

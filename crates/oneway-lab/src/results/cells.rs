@@ -11,6 +11,7 @@ use oneway::metrics::Measurement;
 use serde::{Deserialize, Serialize};
 
 use super::curves::{point_from_csv, point_to_csv};
+use super::divergence;
 use super::folder::write_whole;
 use super::sha256;
 
@@ -33,7 +34,7 @@ pub(crate) struct End {
     pub(crate) seconds_observing: f64,
 }
 
-/// [`oneway::engine::Status`], in a word.
+/// [`oneway::engine::Status`], in a word, once the curve has been [looked at](divergence) too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CellStatus {
@@ -41,6 +42,21 @@ pub(crate) enum CellStatus {
     Diverged,
     Starved,
     Stopped,
+}
+
+impl CellStatus {
+    /// The same, but diverged where the curve shows it of a run that did all its rounds.
+    pub(crate) fn judged_by(self, points: &[Measurement]) -> Self {
+        match self {
+            Self::Completed | Self::Starved if divergence::shows(points) => Self::Diverged,
+            status => status,
+        }
+    }
+
+    /// Whether all rounds were done, so that the last state is a result.
+    pub(crate) fn came_to_its_end(self) -> bool {
+        matches!(self, Self::Completed | Self::Starved)
+    }
 }
 
 /// The first line of an entry.

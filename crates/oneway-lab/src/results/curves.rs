@@ -1,15 +1,19 @@
 //! `curves.csv`: what was measured, a line for each recorded state of each run.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use oneway::metrics::Measurement;
 
+use crate::experiment::plan::Entry;
+use crate::experiment::sweep::Chosen;
+
 /// Its name in a results folder.
 pub(crate) const FILE: &str = "curves.csv";
 
-/// The columns of `curves.csv`.
+/// The columns of `curves.csv` that it always has; those of swept settings follow them.
 const COLUMNS: &str = "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,\
 tracking_error,momentum_error,conservation_error,test_accuracy,bytes_sent,time";
 
@@ -22,12 +26,52 @@ pub(crate) struct Curve {
     pub(crate) points: Vec<Measurement>,
 }
 
+/// The settings that are swept, each a column, and their values for each topology and method.
+#[derive(Debug, Default)]
+pub(crate) struct SweptColumns<'a> {
+    names: Vec<&'a str>,
+    values: HashMap<(&'a str, &'a str), &'a Chosen>,
+}
+
+impl<'a> SweptColumns<'a> {
+    /// Those of a plan's entries, in the order in which they come.
+    pub(crate) fn of(entries: &'a [Entry]) -> Self {
+        let mut columns = Self::default();
+        for entry in entries {
+            for (name, _) in &entry.swept {
+                if !columns.names.contains(&&**name) {
+                    columns.names.push(name);
+                }
+            }
+            columns.values.insert((&entry.topology_name, &entry.method_name), &entry.swept);
+        }
+        columns
+    }
+
+    /// The header's end.
+    fn header(&self) -> String {
+        self.names.iter().map(|name| format!(",{name}")).collect()
+    }
+
+    /// The end of a curve's lines; what is not swept for it is left empty.
+    fn cells(&self, curve: &Curve) -> String {
+        let chosen = self.values.get(&(&*curve.topology, &*curve.method));
+        let value = |name: &&str| {
+            let found = chosen.and_then(|chosen| chosen.iter().find(|(key, _)| key == name));
+            format!(",{}", found.map_or("", |(_, value)| value))
+        };
+        self.names.iter().map(value).collect()
+    }
+}
+
 /// All curves as CSV.
-pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a Curve>) -> String {
-    let mut csv = format!("{COLUMNS}\n");
-    for Curve { topology, method, repetition, points } in curves {
+pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a Curve>, swept: &SweptColumns<'_>) -> String {
+    let mut csv = format!("{COLUMNS}{}\n", swept.header());
+    for curve in curves {
+        let Curve { topology, method, repetition, points } = curve;
+        let end = swept.cells(curve);
         for point in points {
-            let _ = writeln!(csv, "{topology},{method},{repetition},{}", point_to_csv(point));
+            let _ = writeln!(csv, "{topology},{method},{repetition},{}{end}", point_to_csv(point));
         }
     }
     csv
@@ -57,12 +101,14 @@ pub(crate) fn read(path: &Path) -> Result<Vec<Curve>> {
     from_csv(&text).with_context(|| path.display().to_string())
 }
 
-/// Curves from CSV; lines of one run stand together.
+/// Curves from CSV; lines of one run stand together. Columns of swept settings may follow: names say the same.
 pub(crate) fn from_csv(text: &str) -> Result<Vec<Curve>> {
     let mut lines = text.lines();
-    if lines.next() != Some(COLUMNS) {
-        bail!("the first line is not the header of curves.csv: {COLUMNS}");
-    }
+    let swept = lines.next().and_then(|header| header.strip_prefix(COLUMNS));
+    let swept = match swept.filter(|swept| swept.is_empty() || swept.starts_with(',')) {
+        Some(swept) => swept.matches(',').count(),
+        None => bail!("the first line is not the header of curves.csv: {COLUMNS}"),
+    };
     let mut curves: Vec<Curve> = vec![];
     for (line, number) in lines.zip(2..) {
         let read = || {
@@ -70,6 +116,7 @@ pub(crate) fn from_csv(text: &str) -> Result<Vec<Curve>> {
             let (method, rest) = rest.split_once(',')?;
             let (repetition, rest) = rest.split_once(',')?;
             let plain = |name: &str| !name.chars().any(char::is_control);
+            let rest = (0..swept).try_fold(rest, |rest, _| Some(rest.rsplit_once(',')?.0))?;
             let point = point_from_csv(rest)?;
             (plain(topology) && plain(method)).then_some((topology, method, repetition.parse().ok()?, point))
         };
@@ -143,10 +190,20 @@ mod tests {
             points: vec![point(0, std::f64::consts::LN_2), point(10, 1e17)],
         };
         let curves = vec![curve(0), curve(1)];
-        let csv = to_csv(&curves);
+        let csv = to_csv(&curves, &SweptColumns::default());
         assert_eq!(from_csv(&csv).unwrap(), curves);
-        assert_eq!(to_csv(&from_csv(&csv).unwrap()), csv);
+        assert_eq!(to_csv(&from_csv(&csv).unwrap(), &SweptColumns::default()), csv);
         assert!(from_csv("a,b\n").is_err());
+        assert!(from_csv(&csv.replacen("time", "times", 1)).is_err());
+
+        let chosen = vec![("method.momentum".to_owned(), "0.1".to_owned())];
+        let values = HashMap::from([(("ring", "SMTPP (trees)"), &chosen)]);
+        let swept = SweptColumns { names: vec!["problem.alpha", "method.momentum"], values };
+        let wide = to_csv(&curves, &swept);
+        assert!(wide.lines().next().unwrap().ends_with(",time,problem.alpha,method.momentum"));
+        assert!(wide.lines().skip(1).all(|line| line.ends_with(",,0.1")), "{wide}");
+        assert_eq!(from_csv(&wide).unwrap(), curves, "with them or without: the same curves");
+        assert!(from_csv(&wide.replacen(",,0.1", ",0.1", 1)).unwrap_err().to_string().contains("line 2"));
         assert!(from_csv(&(csv + "ring,SMTPP,x\n")).unwrap_err().to_string().contains("line 6"));
     }
 }

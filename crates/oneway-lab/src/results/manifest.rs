@@ -47,6 +47,9 @@ pub(crate) struct EntryRecord {
     pub(crate) push_sha256: String,
     /// The step sizes of the file were divided by this.
     pub(crate) step_divided_by: f64,
+    /// Repetitions that were asked for; 0 in folders of earlier versions.
+    #[serde(default)]
+    pub(crate) repetitions: u64,
 }
 
 impl EntryRecord {
@@ -62,6 +65,7 @@ impl EntryRecord {
             pull_sha256,
             push_sha256,
             step_divided_by: entry.divided_by,
+            repetitions: entry.run.repetitions,
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use oneway::Error;
+use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::theory::stability::{self, Limit};
 use oneway::topology::{Subgraph, Topology};
@@ -16,6 +17,7 @@ pub(crate) use axis::{Axis, EXAMPLES};
 
 use crate::args::{SweepStabilityArgs, TopologyFlags};
 use crate::experiment::links::Links;
+use crate::progress::Pieces;
 use crate::request::{Request, called, check_flags};
 
 /// Beyond this, limits take minutes each.
@@ -82,14 +84,20 @@ impl Sweep {
         Ok(Self { family, axis, momenta, graphs: args.graph.clone(), topologies })
     }
 
+    /// A bar for all limits there are to find.
+    pub(crate) fn progress(&self) -> Pieces {
+        let networks = self.topologies.iter().flatten().map(Vec::len).sum::<usize>();
+        Pieces::new((networks * (self.momenta.len() + 1)) as u64, format!("{}: limits", self.family))
+    }
+
     /// All limits: values in their order, and for each the graphs in theirs.
-    pub(crate) fn run(&self) -> Result<Vec<Row>> {
+    pub(crate) fn run(&self, progress: &Pieces) -> Result<Vec<Row>> {
         let cells = self.axis.values.iter().zip(&self.topologies).flat_map(|(&value, topologies)| {
             self.graphs.iter().enumerate().map(move |(at, &graph)| (value, graph, at, topologies))
         });
         let row = |(value, graph, at, topologies): (f64, Subgraph, usize, &Possible<Vec<Arc<Topology>>>)| {
             let found = topologies.as_ref().map_err(String::clone).and_then(|topologies| {
-                self.limits(&topologies[at]).map_err(|error| format!("{}: {error}", graph.name()))
+                self.limits(&topologies[at], progress).map_err(|error| format!("{}: {error}", graph.name()))
             });
             Row { value, graph, found }
         };
@@ -101,11 +109,12 @@ impl Sweep {
         }
     }
 
-    fn limits(&self, topology: &Topology) -> oneway::Result<Limits> {
-        let smtpp = self.momenta.par_iter().map(|&λ| stability::limit(&Smtpp::new(λ)?, topology));
+    fn limits(&self, topology: &Topology, progress: &Pieces) -> oneway::Result<Limits> {
+        let limit = |method: &dyn Method| stability::limit(method, topology).inspect(|_| progress.one_done());
+        let smtpp = self.momenta.par_iter().map(|&λ| limit(&Smtpp::new(λ)?));
         Ok(Limits {
             c_π: topology.c_pi()?,
-            push_pull: stability::limit(&PUSH_PULL, topology)?,
+            push_pull: limit(&PUSH_PULL)?,
             smtpp: smtpp.collect::<oneway::Result<_>>()?,
         })
     }
@@ -164,6 +173,20 @@ mod tests {
             Command::SweepStability(args) => Sweep::new(&args),
             other => bail!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn the_bar_counts_every_limit_once() {
+        let sweep =
+            sweep(&["flower", "--over", "petals=1..3", "--agents", "7", "--momentum", "0.1,0.5"]).unwrap();
+        let progress = sweep.progress();
+        assert_eq!(
+            progress.done(),
+            (0, Some(18)),
+            "three networks, each whole and as trees, with three methods"
+        );
+        sweep.run(&progress).unwrap();
+        assert_eq!(progress.done(), (18, Some(18)));
     }
 
     #[test]

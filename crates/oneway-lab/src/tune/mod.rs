@@ -11,7 +11,7 @@ pub(crate) mod comparison;
 mod settings;
 mod trial;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use comfy_table::{Table as Lines, presets};
@@ -20,7 +20,9 @@ use toml::Table;
 use crate::args::Criterion;
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
-use crate::experiment::sweep;
+use crate::experiment::spec::RunSpec;
+use crate::experiment::sweep::{self, Variant};
+use crate::progress::Progress;
 use crate::results::cells::CellStore;
 use crate::results::folder::OutputFolder;
 use crate::runner::Runner;
@@ -38,6 +40,7 @@ struct Place {
     given: Table,
     /// The same with samples of tuning's own.
     apart: Table,
+    run: RunSpec,
 }
 
 /// A search, and what it has found so far.
@@ -59,13 +62,13 @@ impl Search {
     pub(crate) fn new(experiment: &Experiment, by: Criterion) -> Result<Self> {
         let (mut places, mut trials) = (vec![], vec![]);
         let expanded = sweep::expand(experiment.settings.clone())?;
-        for (spec, given) in experiment.variants.iter().zip(expanded) {
+        for (spec, Variant { settings: given, .. }) in experiment.variants.iter().zip(expanded) {
             let apart = settings::with_seeds_fixed(given.clone(), spec.run.seed)?;
             for topology in &spec.topologies {
                 let (given, apart) = (given.clone(), apart.clone());
-                places.push(Place { topology: topology.name.clone(), given, apart });
-                trials
-                    .extend(spec.methods.iter().flat_map(|method| trial::candidates(&topology.name, method)));
+                places.push(Place { topology: topology.name.clone(), given, apart, run: spec.run });
+                let methods = spec.methods_on(topology);
+                trials.extend(methods.flat_map(|method| trial::candidates(&topology.name, method)));
             }
         }
         let run = experiment.variants.iter().map(|spec| spec.run);
@@ -75,11 +78,28 @@ impl Search {
         Ok(Self { folder, by, iterations, repetitions, places, trials, all: vec![] })
     }
 
+    /// Rounds of the runs of a rung.
+    fn rounds_of(&self, rung: u32) -> u64 {
+        (self.iterations / (KEEP as u64).pow(RUNGS - 1 - rung)).max(1)
+    }
+
+    /// A bar for all that there is to do: every rung, and the comparison.
+    pub(crate) fn progress(&self) -> Progress {
+        let of_place = |place: &Place| {
+            let trials = self.trials.iter().filter(|trial| trial.topology == place.topology).count() as u64;
+            let methods = trials / (CANDIDATES as u64 + 1);
+            let of_rung =
+                |rung: u32| (CANDIDATES as u64 / (KEEP as u64).pow(rung) + 1) * self.rounds_of(rung);
+            let tuning: u64 = (0..RUNGS).map(of_rung).sum();
+            methods * place.run.repetitions * (tuning + place.run.iterations)
+        };
+        Progress::new(self.places.iter().map(of_place).sum())
+    }
+
     /// Runs all rungs; stops early, with what is finished kept in the store, when the user interrupts.
-    pub(crate) fn run(&mut self, runner: &Runner, store: &CellStore) -> Result<()> {
+    pub(crate) fn run(&mut self, runner: &Runner, store: &CellStore, progress: &Progress) -> Result<()> {
         for rung in 0..RUNGS {
-            let rounds = (self.iterations / (KEEP as u64).pow(RUNGS - 1 - rung)).max(1);
-            self.score(rounds, runner, store)?;
+            self.score(self.rounds_of(rung), runner, store, progress)?;
             if runner.is_interrupted() {
                 break;
             }
@@ -92,7 +112,7 @@ impl Search {
     }
 
     /// Runs every trial that is still in for so many rounds and scores it.
-    fn score(&mut self, rounds: u64, runner: &Runner, store: &CellStore) -> Result<()> {
+    fn score(&mut self, rounds: u64, runner: &Runner, store: &CellStore, progress: &Progress) -> Result<()> {
         let plans = self.places.iter().map(|place| {
             let length = (rounds, self.iterations);
             let settings = settings::of_trials(&place.apart, &place.topology, &self.trials, length)?;
@@ -100,7 +120,7 @@ impl Search {
         });
         let plans = plans.collect::<Result<Vec<Plan>>>()?;
         let cells: Vec<_> = plans.iter().flat_map(Plan::cells).collect();
-        let ran = runner.run(&cells, store, false)?;
+        let ran = runner.run_within(progress, &cells, store, false)?;
         for (number, trial) in self.trials.iter_mut().enumerate() {
             let name = settings::name_of_trial(number);
             let own = ran.iter().filter(|ran| ran.cell.entry.method_name == name);
@@ -171,7 +191,26 @@ impl Search {
     }
 }
 
-/// The folder for results, unless another is given.
-pub(crate) fn default_folder(file: &Path) -> PathBuf {
-    Path::new("out").join(file.file_stem().unwrap_or_default()).join("tune")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two topologies, one of them with a centralised method's cell that is the other's too.
+    #[test]
+    fn one_bar_counts_every_round_of_all_rungs_and_of_the_comparison() {
+        let text = "[problem]\nkind = \"quadratic\"\ndim = 2\n[run]\nagents = 3\niterations = 30\nrepetitions = 2\n\
+                    [[topology]]\nkind = \"ring\"\n[[topology]]\nkind = \"star\"\n\
+                    [[method]]\nkind = \"smtpp\"\nstep = 0.1\n[[method]]\nkind = \"csgdm\"\nstep = 0.1\n";
+        let experiment = Experiment::parse(text, std::path::Path::new(""), &[]).unwrap();
+        let mut search = Search::new(&experiment, Criterion::Loss).unwrap();
+        let (runner, scratch) = (Runner::that_nothing_stops(Some(1)).unwrap(), CellStore::scratch().unwrap());
+        let progress = search.progress();
+        let (none, all) = progress.done();
+        assert_eq!(none, 0);
+        search.run(&runner, &scratch.store(), &progress).unwrap();
+        let (tuned, _) = progress.done();
+        assert!(tuned > 0 && Some(tuned) < all);
+        search.compare(&runner, &scratch.store(), &progress).unwrap();
+        assert_eq!(progress.done(), (all.unwrap(), all), "the bar is full when all is done, and not before");
+    }
 }

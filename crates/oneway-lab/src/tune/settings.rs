@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use super::trial::Trial;
 use crate::experiment::problem::dataset::is_name;
 use crate::experiment::set::{assign, name_of};
+use crate::experiment::sweep::is_called;
 
 /// The settings with the seeds of problem and topologies written out, and the sampling's seed changed.
 pub(super) fn with_seeds_fixed(mut settings: Table, seed: u64) -> Result<Table> {
@@ -103,9 +104,18 @@ fn write_out(table: &mut Value, keys: &[&str], folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The settings of one topology and of the methods that run on it.
 fn only_topology(mut settings: Table, topology: &str) -> Table {
     if let Some(items) = settings.get_mut("topology").and_then(Value::as_array_mut) {
         items.retain(|item| name_of(item) == topology);
+    }
+    if let Some(methods) = settings.get_mut("method").and_then(Value::as_array_mut) {
+        methods.retain_mut(|method| {
+            let only = method.as_table_mut().and_then(|method| method.remove("only"));
+            let names = only.as_ref().and_then(Value::as_array);
+            let is_it = |name: &Value| name.as_str().is_some_and(|name| is_called(topology, name));
+            names.is_none_or(|names| names.iter().any(is_it))
+        });
     }
     settings
 }

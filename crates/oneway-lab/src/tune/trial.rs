@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use crate::args::Criterion;
 use crate::experiment::set::assign;
 use crate::experiment::spec::MethodSpec;
-use crate::results::cells::{CellResult, CellStatus};
+use crate::results::cells::CellResult;
 
 /// Candidates for each method on each topology, besides the file's own setting.
 pub(super) const CANDIDATES: usize = 65;
@@ -109,8 +109,7 @@ pub(super) fn score_of(result: &CellResult, by: Criterion) -> Option<f64> {
     };
     let mean = last.iter().map(of).sum::<f64>() / last.len() as f64;
     let began = points.first().map_or(f64::NEG_INFINITY, of);
-    let to_the_end = matches!(result.end.status, CellStatus::Completed | CellStatus::Starved);
-    (to_the_end && mean <= began).then_some(mean)
+    (result.end.status.came_to_its_end() && mean <= began).then_some(mean)
 }
 
 /// The trials of each method on each topology, in the order in which they come.
