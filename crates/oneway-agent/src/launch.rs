@@ -13,9 +13,12 @@ use anyhow::{Context, Result, bail};
 use oneway::sample::{Draws, Purpose};
 use oneway_lab::networked::{Networked, NetworkedCell};
 
+use crate::config::Config;
+use crate::finished::Finished;
 use crate::gather::gather;
+use crate::journal::{self, Shape};
 use crate::layout::{self, Behaviour, Hosts};
-use crate::run::Finished;
+use crate::owner::Owner;
 
 /// The exit code of an agent that can go on when it is started again: EX_TEMPFAIL of sysexits.
 pub const RESUMABLE: u8 = 75;
@@ -82,13 +85,10 @@ fn run_cell(
     let mut addresses = free_addresses(2 * n)?;
     let hosts = Hosts { metrics: addresses.split_off(n), addresses, keys: None };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
-    let mut crew = Crew {
-        folder,
-        run: layout::identity(cell, 0).run_id(),
-        children: vec![],
-        standing: vec![Standing::default(); n],
-    };
-    if crew.all_finished() {
+    let owner = |agent| Config::read(&folder.join(layout::file_of(agent)))?.owner();
+    let owners = (0..n).map(owner).collect::<Result<Vec<_>>>()?;
+    let mut crew = Crew { folder, owners, children: vec![], standing: vec![Standing::default(); n] };
+    if crew.all_finished()? {
         return Ok(true); // when the same was launched before
     }
     for agent in 0..n {
@@ -96,9 +96,9 @@ fn run_cell(
         crew.children.push(child);
     }
     // as far as is seen of a run: rounds are looked at every so often
-    let mut chaos = Chaos::new(launch, cell.rounds().saturating_sub(cell.look_every()));
+    let mut chaos = Chaos::new(launch, cell.rounds().saturating_sub(cell.record_every()));
     let mut said = Instant::now();
-    while !crew.all_finished() {
+    while !crew.all_finished()? {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(false);
         }
@@ -122,7 +122,7 @@ fn run_cell(
 /// The processes of a cell. They end with it, however it ends.
 struct Crew<'a> {
     folder: &'a Path,
-    run: u64,
+    owners: Vec<Owner>,
     children: Vec<Child>,
     standing: Vec<Standing>,
 }
@@ -184,19 +184,24 @@ impl Crew<'_> {
         Ok(())
     }
 
-    fn all_finished(&self) -> bool {
-        let folder = |agent| self.folder.join(layout::state_of(agent));
-        let finished = |agent| Finished::read(&folder(agent), self.run).is_some();
-        (0..self.standing.len()).all(finished)
+    /// Whether all agents have come to their end.
+    fn all_finished(&self) -> Result<bool> {
+        for (agent, owner) in self.owners.iter().enumerate() {
+            if Finished::read(&self.folder.join(layout::state_of(agent)), owner)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The last round that all agents have recorded.
     fn slowest(&self, cell: &NetworkedCell<'_>) -> u64 {
         let setup = cell.setup();
         let width = setup.method.layout(setup.problem).state.len(setup.problem.dim());
-        let reached = |agent| crate::journal::recorded(&self.folder.join(layout::state_of(agent)), width);
+        let shape = Shape { width, every: cell.record_every(), rounds: cell.rounds() };
+        let reached = |agent| journal::recorded(&self.folder.join(layout::state_of(agent)), shape);
         let records = (0..self.children.len()).map(reached).min().unwrap_or(0);
-        (records.saturating_sub(1) * cell.look_every()).min(cell.rounds())
+        (records.saturating_sub(1) * cell.record_every()).min(cell.rounds())
     }
 }
 

@@ -8,9 +8,10 @@ use oneway::schedule::Schedule;
 use oneway_lab::networked::{NetworkedCell, Share, sha256};
 
 use crate::config::{Config, LinksConfig, MethodConfig, ProblemConfig, StepConfig};
+use crate::files::{make_folder, write_whole};
 use crate::identity::Identity;
 use crate::net::config::{Endpoints, Tls};
-use crate::run::write_whole;
+
 use crate::ties::Ties;
 
 /// Where agents are, one for each.
@@ -91,7 +92,7 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
     let layout = setup.method.layout(setup.problem);
     let exchange = layout.pull.len(d) + layout.push.len(d);
     let shares = cell.shares("shard.libsvm")?; // a name of its own for each agent, below
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    make_folder(folder).with_context(|| folder.display().to_string())?;
     for (ties, mut share) in Ties::all(setup.topology).into_iter().zip(shares) {
         let agent = ties.agent;
         let shard = write_rows(&mut share, agent, folder)?;
@@ -100,7 +101,8 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
             sha256: String::new(),
             format: Config::FORMAT,
             state: state_of(agent).into(),
-            record_every: cell.look_every(),
+            record_every: cell.record_every(),
+            look_every: cell.look_every(),
             checkpoint_every: behaviour.checkpoint_every.unwrap_or(every),
             guard: behaviour.guard,
             metrics: hosts.metrics.get(agent).cloned(),

@@ -15,8 +15,12 @@ fn an_agent_that_runs_is_not_started_twice() {
     crew.start(1); // and waits for the others
     crew.wait_for_words(1, "waiting for the pull row of round 0", soon());
     let again = output(&["run", crew.config(1).to_str().unwrap()]);
-    assert_eq!(again.status.code(), Some(2), "{}", complaint(&again));
-    assert!(complaint(&again).contains("this agent runs already"), "{}", complaint(&again));
+    assert_eq!(again.status.code(), Some(75), "{}", complaint(&again));
+    assert!(
+        complaint(&again).contains("this agent runs already; start this agent again"),
+        "{}",
+        complaint(&again)
+    );
     crew.start(0);
     crew.start(2);
     crew.assert_simulated(&place, soon());

@@ -23,6 +23,7 @@ use crate::history::{Found, History};
 use crate::identity::Identity;
 use crate::inbox::Inbox;
 use crate::link::{Link, LinkError, Patience};
+use crate::owner::Owner;
 use crate::rows::Rows;
 use crate::status::Status;
 use crate::ties::Ties;
@@ -61,8 +62,8 @@ pub struct ZenohOptions<'a> {
     pub patience: Patience,
     /// What it refuses.
     pub guard: Guard,
-    /// Where it notes which neighbours have come to their end; only in memory if that is nowhere.
-    pub ends_file: Option<PathBuf>,
+    /// Where it notes which neighbours have come to their end, and whose notes these are; only in memory if that is nowhere.
+    pub ends_file: Option<(PathBuf, Owner)>,
 }
 
 /// One agent's end of its links on a network.
@@ -91,7 +92,7 @@ impl ZenohLink {
         let settings = settings(endpoints, &keys, ties, rows.longest_frame());
         let config = zenoh::Config::from_json5(&settings.to_string()).map_err(network)?;
         let session = zenoh::open(config).wait().map_err(network)?;
-        let ends = Arc::new(Ends::open(ends_file, identity.run_id()));
+        let ends = Arc::new(Ends::open(ends_file));
         let hearing = Arc::new(Hearing {
             inbox: Inbox::new(ties),
             status: Arc::clone(&status),
