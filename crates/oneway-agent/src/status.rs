@@ -324,6 +324,9 @@ mod tests {
     #[test]
     fn it_says_whom_it_waits_for_and_who_is_away() {
         let status = Status::new(&Ties::of(&Topology::complete(3).unwrap(), 1), 500);
+        status.begin(5);
+        status.checkpoint_failed();
+        status.refuse_stranger();
         status.is_there(0, true);
         status.is_there(2, true);
         status.is_there(2, false);
@@ -339,7 +342,10 @@ mod tests {
 
         let text = report.to_prometheus();
         for line in [
-            "oneway_rounds_total{agent=\"1\"} 7",
+            "oneway_round{agent=\"1\"} 7",
+            "oneway_rounds_total{agent=\"1\"} 2",
+            "oneway_checkpoint_failures_total{agent=\"1\"} 1",
+            "oneway_refused_connections_total{agent=\"1\"} 1",
             "oneway_received_bytes_total{agent=\"1\",neighbour=\"2\"} 1000",
             "oneway_neighbour_up{agent=\"1\",neighbour=\"0\"} 1",
             "oneway_neighbour_up{agent=\"1\",neighbour=\"2\"} 0",
