@@ -147,6 +147,11 @@ impl Journal {
         Ok(Self { file, path, shape, whole, next: 0, damage, waiting: vec![] })
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether it has all states that a checkpoint of round k comes after.
     pub fn holds(&self, k: u64) -> bool {
         self.whole >= self.shape.until(k)
@@ -245,13 +250,19 @@ impl Journal {
         self.waiting.len() > MOST_WAITING
     }
 
+    /// A handle of the file, to be synced by somebody else.
+    pub fn handle(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
     /// Everything is on disk after this.
     pub fn sync(&mut self) -> io::Result<()> {
         self.flush()?;
         self.file.sync_data()
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Writes what waits for room; it need not be on disk after this.
+    pub fn flush(&mut self) -> io::Result<()> {
         if self.waiting.is_empty() {
             return Ok(());
         }

@@ -43,10 +43,10 @@ pub struct Behaviour {
 /// Numbers that an agent's history may hold, at most, where nobody says otherwise: 256 MB.
 const HISTORY: u64 = 1 << 25;
 
-/// Rounds between checkpoints that keep the history small: it has 2c + L + 1 rounds of two rows.
+/// Rounds between checkpoints that keep the history small: it has 3c + L + 1 rounds of two rows.
 fn checkpoint_every(exchange: usize, phases: u32, lag: u64) -> u64 {
     let rounds = HISTORY / (exchange as u64 * u64::from(phases)).max(1);
-    (rounds.saturating_sub(lag + 1) / 2).clamp(1, 100)
+    (rounds.saturating_sub(lag + 1) / 3).clamp(1, 100)
 }
 
 /// The name of an agent's config.
@@ -168,8 +168,8 @@ mod tests {
     #[test]
     fn checkpoints_are_rare_for_short_rows_and_frequent_for_long_ones() {
         assert_eq!(checkpoint_every(2 * 123, 1, 7), 100);
-        assert_eq!(checkpoint_every(200_000, 1, 7), 79);
-        assert_eq!(checkpoint_every(2_000_000, 1, 7), 4);
+        assert_eq!(checkpoint_every(200_000, 1, 7), 53);
+        assert_eq!(checkpoint_every(2_000_000, 1, 7), 2);
         assert_eq!(checkpoint_every(20_000_000, 1, 7), 1);
         assert_eq!(checkpoint_every(0, 1, 7), 100);
     }

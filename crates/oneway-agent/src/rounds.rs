@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use oneway::engine::is_sound;
 
 use crate::agent::Agent;
-use crate::checkpoint::Checkpoints;
+use crate::checkpoint::Content;
+use crate::checkpoint::saver::{Done, Saver};
 use crate::config::Config;
 use crate::finished::Finished;
 use crate::journal::{self, Journal, JournalError, Shape};
@@ -37,7 +38,9 @@ pub(crate) struct Disk<'r> {
     pub(crate) shape: Shape,
     pub(crate) journal: Journal,
     pub(crate) recent: Recent,
-    pub(crate) checkpoints: Checkpoints,
+    pub(crate) saver: Saver,
+    /// The last round of which it is on disk what was sent.
+    pub(crate) sent_until: Option<u64>,
 }
 
 /// A run under way.
@@ -76,10 +79,10 @@ impl Rounds<'_, '_> {
             if self.link.is_stopped() {
                 return Err(self.halt(LinkError::Stopped)); // the slowest of all never waits, and would never hear of it
             }
+            let round = Instant::now(); // checkpoints that are waited for included
             if k.is_multiple_of(self.config.checkpoint_every) && k > first {
-                self.checkpoint();
+                self.begin_checkpoint();
             }
-            let round = Instant::now();
             match self.agent.round(self.link) {
                 Ok(()) => {}
                 // a neighbour whose state is beyond all bounds sends nothing more
@@ -91,6 +94,7 @@ impl Rounds<'_, '_> {
             }
             seconds += round.elapsed();
             seconds_first.get_or_insert(seconds);
+            self.look_at_checkpoint();
             self.look();
             self.status.reach(self.agent.k(), self.agent.stepping());
         };
@@ -152,6 +156,7 @@ impl Rounds<'_, '_> {
         let recent = recent.last().map(|(k, state)| (k, state.to_vec()));
         let lost = || self.halt(LinkError::Network("the states that were recorded are lost".to_owned()));
         let (k, state) = recorded.into_iter().chain(recent).max_by_key(|(k, _)| *k).ok_or_else(lost)?;
+        self.end_checkpoint();
         self.saved = None; // a checkpoint of that round has less history
         self.agent.resume(k, &state).map_err(|error| self.halt(LinkError::Network(error)))?;
         Ok(true)
@@ -201,23 +206,56 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Writes a checkpoint, after the states before it; whether it is there. If it cannot be written the run goes on all the same.
-    fn checkpoint(&mut self) -> bool {
+    /// Begins a checkpoint, after the states before it, when the one before is done. If it cannot be written the run goes on all the same.
+    fn begin_checkpoint(&mut self) {
         let k = self.agent.k();
-        if self.saved == Some(k) {
-            return true;
+        self.end_checkpoint();
+        if let Err(error) = self.disk.journal.flush() {
+            return self.has_failed(k, &error);
         }
-        let Disk { journal, recent, checkpoints, .. } = &mut self.disk;
-        let (state, sent) = (self.agent.state(), self.agent.history().snapshot());
-        match journal.sync().and_then(|()| checkpoints.save(k, state, recent, &sent)) {
+        let mut sent = self.agent.history().snapshot();
+        let oldest = sent.first().map_or(k, |oldest| oldest.at.round);
+        sent.retain(|sent| self.disk.sent_until.is_none_or(|until| until < sent.at.round));
+        let recent: Vec<_> = self.disk.recent.states().map(|(k, state)| (k, state.to_vec())).collect();
+        let state = self.agent.state();
+        self.disk.saver.begin(&Content { k, state, recent: &recent, sent: &sent, oldest });
+    }
+
+    /// Waits for the checkpoint that was begun.
+    fn end_checkpoint(&mut self) {
+        let done = self.disk.saver.wait();
+        self.note_checkpoint(done);
+    }
+
+    /// Looks whether it is there by now.
+    fn look_at_checkpoint(&mut self) {
+        let done = self.disk.saver.look();
+        self.note_checkpoint(done);
+    }
+
+    fn note_checkpoint(&mut self, done: Option<Done>) {
+        let Some(Done { k, result, sent_until, .. }) = done else { return };
+        self.disk.sent_until = sent_until;
+        match result {
             Ok(()) => {
                 self.saved = Some(k);
                 self.status.checkpoint(k);
             }
-            Err(error) => {
-                self.status.checkpoint_failed();
-                self.complain(&format!("no checkpoint at round {k}: {error}"));
-            }
+            Err(error) => self.has_failed(k, &error),
+        }
+    }
+
+    fn has_failed(&mut self, k: u64, error: &std::io::Error) {
+        self.status.checkpoint_failed();
+        self.complain(&format!("no checkpoint at round {k}: {error}"));
+    }
+
+    /// Writes a checkpoint of the present round; whether it is there.
+    fn checkpoint(&mut self) -> bool {
+        let k = self.agent.k();
+        if self.saved != Some(k) {
+            self.begin_checkpoint();
+            self.end_checkpoint();
         }
         self.saved == Some(k)
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::agent::{Agent, Task};
+use crate::checkpoint::saver::Saver;
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::config::Config;
 use crate::files;
@@ -39,6 +40,11 @@ pub enum Halt {
     /// It has no checkpoints, and its neighbours no longer have what it would need to begin anew.
     #[error("{0}; there are no checkpoints (`checkpoint_every` = 0): start the run again from its beginning")]
     Lost(LinkError),
+    /// It is done, and others that hear it are not.
+    #[error(
+        "done, but not all that hear this agent are ({0} waited for them): start it again if one of them needs what it sent"
+    )]
+    Needed(String),
     /// Starting again would lead to the same.
     #[error("{0}")]
     Fatal(LinkError),
@@ -48,6 +54,11 @@ pub enum Halt {
 }
 
 impl Halt {
+    /// Whether it goes on, or does more, when it is started again.
+    pub fn is_resumable(&self) -> bool {
+        matches!(self, Halt::Resumable(_) | Halt::NotNow(_) | Halt::Needed(_))
+    }
+
     /// What an error means to an agent that has done so many rounds, with or without checkpoints.
     pub(crate) fn new(error: LinkError, round: u64, checkpoints: bool) -> Self {
         match error {
@@ -92,7 +103,7 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
         None => return Ok(Err(Halt::NotNow(format!("{}: this agent runs already", state.display())))),
     };
     let owner = config.owner()?;
-    let (checkpoints, found) = Checkpoints::open(&state, owner)?;
+    let (mut checkpoints, found) = Checkpoints::open(&state, owner)?;
     let finished = Finished::read(&state, &owner)?;
     check_json(&state.join(ENDS), &owner)?;
     let [width, pull, push] = task.widths();
@@ -103,30 +114,34 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
             state.join(journal::FILE).display()
         );
     }
-    let journal = match Journal::open(&state, owner, shape) {
+    let mut journal = match Journal::open(&state, owner, shape) {
         Err(JournalError::Io { path, source }) if source.kind() == std::io::ErrorKind::StorageFull => {
             return Ok(Err(Halt::NotNow(format!("{}: {source}", path.display()))));
         }
         journal => journal?,
     };
-    let recent = Recent::new(config.lag);
-    let mut disk = Disk { folder: &state, owner, shape, journal, recent, checkpoints };
+    let mut recent = Recent::new(config.lag);
     let rounds_kept = History::enough(config.checkpoint_every, config.lag);
     let history = Arc::new(task.history(config.identity.run_id(), rounds_kept));
     let mut agent = Agent::new(task, Arc::clone(&history)).with_context(place)?;
-    if let Some(Checkpoint { k, state: row, recent, sent }) = disk.begin(found, config.checkpoint_every)? {
+    if let Some(chosen) = choose(&mut checkpoints, found, &journal, config.checkpoint_every)? {
+        let (sent, Checkpoint { k, state: row, recent: states, .. }) = (checkpoints.sent(&chosen)?, chosen);
         let fits = |sent: &Sent| sent.pull.len() == pull && sent.push.len() == push;
-        let fit = recent.iter().all(|(_, state)| state.len() == width) && sent.iter().all(fits);
+        let fit = states.iter().all(|(_, state)| state.len() == width) && sent.iter().all(fits);
         if k > config.identity.rounds || !fit || !sent.is_sorted_by(|a, b| a.at < b.at) {
             bail!("{}: a checkpoint of round {k} that is none of this run", state.display());
         }
         agent.resume(k, &row).map_err(anyhow::Error::msg).with_context(|| state.display().to_string())?;
-        disk.recent.restore(recent);
+        recent.restore(states);
         history.restore(sent);
         tracing::info!(round = k, "going on from the checkpoint of round {k}");
     }
     let at = agent.k();
-    disk.journal.go_on_at(at)?;
+    journal.go_on_at(at)?;
+    let sent_until = checkpoints.sent_until();
+    let saver =
+        journal.handle().and_then(|handle| Saver::start(checkpoints, handle)).context("checkpoints")?;
+    let disk = Disk { folder: &state, owner, shape, journal, recent, saver, sent_until };
 
     let status = Arc::new(Status::new(&ties, config.identity.rounds));
     if let Some(address) = &config.metrics {
@@ -143,6 +158,9 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
         guard: config.guard(),
         ends_file: Some((state.join(ENDS), owner)),
     };
+    if let Err(error) = can_listen(&config.network.listen) {
+        return Ok(Err(Halt::NotNow(format!("listening at {}: {error}", config.network.listen))));
+    }
     let mut link = match ZenohLink::open(options) {
         Ok(link) => link,
         // the address may be another's, its own last process's, say, or not there yet
@@ -181,11 +199,12 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
         Ok(finished) => {
             status.finish();
             tracing::info!(round = finished.round, diverged = finished.diverged, "done");
-            let lingered = link.linger(&ties, finished.round, Duration::from_secs_f64(config.linger));
-            if let Ok(false) = lingered {
-                tracing::info!("those that hear this agent have not all come to their end");
+            let began = Instant::now();
+            match link.linger(&ties, finished.round, Duration::from_secs_f64(config.linger)) {
+                Ok(true) => Ok(finished),
+                Ok(false) => Err(Halt::Needed(format!("{:.0} s", began.elapsed().as_secs_f64()))),
+                Err(error) => Err(Halt::Resumable(error)),
             }
-            Ok(finished)
         }
         halted => halted,
     };
@@ -193,36 +212,50 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
     Ok(done)
 }
 
-impl Disk<'_> {
-    /// Which of the checkpoints that were found, the newest first, is gone on from: the newest before which nothing is missing in the
-    /// journal. Nothing is begun anew in silence.
-    fn begin(&mut self, found: Vec<Checkpoint>, checkpoint_every: u64) -> Result<Option<Checkpoint>> {
-        let place = self.folder.display();
-        let Some(oldest) = found.last().map(|oldest| oldest.k) else {
-            let Some(reached) = self.journal.reaches() else { return Ok(None) };
-            // the first one is there at the latest when the second one is due
-            if checkpoint_every > 0 && reached > 2 * checkpoint_every {
-                bail!(
-                    "{place}: there are states of rounds up to {reached}, and no checkpoint: put checkpoint-a and checkpoint-b back, or remove the agent's folder to begin the run anew"
-                );
-            }
-            tracing::warn!(
-                "{place}: there is no checkpoint: beginning anew; what was recorded up to round {reached} is compared"
+/// Which of the checkpoints that were found, the newest first, is gone on from: the newest before which nothing is missing in the
+/// journal. Nothing is begun anew in silence.
+fn choose(
+    checkpoints: &mut Checkpoints,
+    found: Vec<Checkpoint>,
+    journal: &Journal,
+    checkpoint_every: u64,
+) -> Result<Option<Checkpoint>> {
+    let place = journal.path().display();
+    let Some(oldest) = found.last().map(|oldest| oldest.k) else {
+        let Some(reached) = journal.reaches() else { return Ok(None) };
+        // the first one is there at the latest when the second one is due
+        if checkpoint_every > 0 && reached > 2 * checkpoint_every {
+            bail!(
+                "{place}: there are states of rounds up to {reached}, and no checkpoint: put checkpoint-a and checkpoint-b back, or remove the agent's folder to begin the run anew"
             );
-            return Ok(None);
-        };
-        let newest = found[0].k;
-        let Some(chosen) = found.into_iter().find(|found| self.journal.holds(found.k)) else {
-            return Err(self.journal.fault(oldest).into());
-        };
-        if chosen.k < newest {
-            tracing::warn!(
-                "{place}: states are missing before the checkpoint of round {newest}: the one of round {} is used",
-                chosen.k
-            );
-            self.checkpoints.go_back();
         }
-        Ok(Some(chosen))
+        tracing::warn!(
+            "{place}: there is no checkpoint: beginning anew; what was recorded up to round {reached} is compared"
+        );
+        return Ok(None);
+    };
+    let newest = found[0].k;
+    let Some(chosen) = found.into_iter().find(|found| journal.holds(found.k)) else {
+        return Err(journal.fault(oldest).into());
+    };
+    if chosen.k < newest {
+        tracing::warn!(
+            "{place}: states are missing before the checkpoint of round {newest}: the one of round {} is used",
+            chosen.k
+        );
+        checkpoints.go_back();
+    }
+    Ok(Some(chosen))
+}
+
+/// Says at once what is wrong with the address of an endpoint such as tcp/10.0.0.1:7450: no such host, or none of this machine's. One
+/// that is taken may be free in a moment.
+fn can_listen(endpoint: &str) -> std::io::Result<()> {
+    let address = endpoint.split_once('/').map_or(endpoint, |(_, address)| address);
+    let address = address.split(['?', '#']).next().unwrap_or(address);
+    match std::net::TcpListener::bind(address) {
+        Err(error) if error.kind() != std::io::ErrorKind::AddrInUse => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -89,6 +89,7 @@ fn a_disk_that_is_full_for_a_while_changes_nothing() {
     disk.free();
     crew.assert_simulated(&place, soon());
     assert!(crew.log(1).contains("No space left on device"), "{}", crew.log(1));
+    assert!(crew.log(1).matches("no checkpoint at round ").count() < 60, "it is not said again and again");
     assert!(![0, 2].into_iter().any(|other| crew.log(other).contains("no checkpoint")), "others have room");
 }
 
