@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use oneway_agent::run::Finished;
+use oneway_agent::finished::Finished;
 use zenoh::Wait;
 use zenoh::qos::CongestionControl;
 

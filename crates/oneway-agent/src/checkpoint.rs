@@ -1,41 +1,71 @@
-//! Checkpoints: an agent's state and what it sent lately, in two generations.
+//! Checkpoints: an agent's state, in two generations, and what it sent lately, in pieces that both share.
 //!
-//! A checkpoint is written aside, synced, and renamed into the place of the older generation; so at every instant there is a whole
-//! one. It carries the run's fingerprint and its own SHA-256: what is damaged, or belongs to another run, is not believed.
+//! Rows that were sent since the last checkpoint go into a [segment](segment) of their own, so that every row is written once. Then the
+//! checkpoint itself, which names the segments that belong to it, is written aside, synced, and renamed into the place of the older
+//! generation; so at every instant there is a whole one. All files say whose they are and carry checksums: what is damaged, or somebody
+//! else's, is not believed. Everything is written as a stream, from the rows that the agent has in memory, by a thread [of its own](saver).
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::frame::Moment;
+use crate::files;
 use crate::history::Sent;
+use crate::owner::{Foreign, Owner};
 
-const MAGIC: &[u8; 8] = b"1WAYCP\x00\x01";
+pub mod saver;
+mod segment;
+mod stream;
+
+use segment::Segment;
+use stream::{Checked, Fault, Source, write_number, write_row};
+
+const MAGIC: &[u8; 8] = b"1WAYCP\x00\x03";
 
 /// The two generations.
 const NAMES: [&str; 2] = ["checkpoint-a", "checkpoint-b"];
 
-/// What an agent goes on from.
+/// What an agent goes on from, but for [what it sent](Checkpoints::sent).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
     /// Rounds done.
     pub k: u64,
     /// Its state row.
     pub state: Vec<f64>,
-    /// What it sent lately.
-    pub sent: Vec<Sent>,
+    /// States of the last rounds that are not recorded.
+    pub recent: Vec<(u64, Vec<f64>)>,
+    segments: Vec<Segment>,
+}
+
+/// What a new checkpoint is made of.
+#[derive(Debug)]
+pub struct Content<'a> {
+    /// Rounds done.
+    pub k: u64,
+    /// The state row.
+    pub state: &'a [f64],
+    /// States of the last rounds that are not recorded.
+    pub recent: &'a [(u64, Vec<f64>)],
+    /// What was sent after that which is [on disk](Checkpoints::sent_until).
+    pub sent: &'a [Sent],
+    /// The oldest round of which neighbours may still need what was sent.
+    pub oldest: u64,
 }
 
 /// The checkpoints of one agent, in a folder of its own.
 #[derive(Debug)]
 pub struct Checkpoints {
     folder: PathBuf,
-    fingerprint: [u8; 32],
-    agent: usize,
-    /// Which generation is to be written next.
+    owner: Owner,
+    /// Which generation is to be written next; the other one is gone on from.
     next: usize,
+    /// The segments of both generations.
+    segments: [Vec<Segment>; 2],
+    /// The number of the next segment.
+    number: u64,
 }
 
 /// Why there is nothing to go on from.
@@ -49,16 +79,9 @@ pub enum CheckpointError {
         /// Why.
         source: io::Error,
     },
-    /// It is of another run or agent.
-    #[error(
-        "{} is a checkpoint of {what}: give another folder, or remove it to begin anew", path.display()
-    )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// Whose it is.
-        what: String,
-    },
+    /// It is somebody else's.
+    #[error(transparent)]
+    Foreign(#[from] Foreign),
     /// No generation is whole.
     #[error(
         "{} holds no whole checkpoint ({why}): remove what is there to begin anew", folder.display()
@@ -72,226 +95,157 @@ pub enum CheckpointError {
 }
 
 impl Checkpoints {
-    /// Those in a folder, which is made if need be, and the newest whole one of them.
-    pub fn open(
-        folder: &Path,
-        fingerprint: [u8; 32],
-        agent: usize,
-    ) -> Result<(Self, Option<Checkpoint>), CheckpointError> {
+    /// Those in a folder, which is made if need be, and the whole ones of them, the newest first.
+    pub fn open(folder: &Path, owner: Owner) -> Result<(Self, Vec<Checkpoint>), CheckpointError> {
         let io = |path: &Path| {
             let path = path.to_owned();
             move |source| CheckpointError::Io { path, source }
         };
-        fs::create_dir_all(folder).map_err(io(folder))?;
-        let mut checkpoints = Self { folder: folder.to_owned(), fingerprint, agent, next: 0 };
-        let (mut newest, mut faults): (Option<Checkpoint>, Vec<String>) = (None, vec![]);
+        files::make_folder(folder).map_err(io(folder))?;
+        let number = segment::numbers(folder).map_err(io(folder))?.last().map_or(0, |last| last + 1);
+        let mut checkpoints =
+            Self { folder: folder.to_owned(), owner, next: 0, segments: [vec![], vec![]], number };
+        let (mut whole, mut faults): (Vec<Checkpoint>, Vec<String>) = (vec![], vec![]);
         for (generation, name) in NAMES.into_iter().enumerate() {
             let path = folder.join(name);
-            let bytes = match fs::read(&path) {
-                Ok(bytes) => bytes,
+            let file = match File::open(&path) {
+                Ok(file) => file,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(io(&path)(error)),
             };
-            match checkpoints.decode(&bytes) {
+            let length = file.metadata().map_err(io(&path))?.len();
+            match checkpoints.decode(BufReader::new(file), length, &path) {
                 Ok(found) => {
-                    if newest.as_ref().is_none_or(|newest| newest.k < found.k) {
+                    checkpoints.segments[generation].clone_from(&found.segments);
+                    let place = whole.iter().position(|other| other.k < found.k).unwrap_or(whole.len());
+                    if place == 0 {
                         checkpoints.next = 1 - generation;
-                        newest = Some(found);
                     }
+                    whole.insert(place, found);
                 }
-                Err(Fault::Foreign(what)) => return Err(CheckpointError::Foreign { path, what }),
+                Err(Fault::Foreign(foreign)) => return Err(foreign.into()),
+                Err(Fault::Io(error)) => return Err(io(&path)(error)),
                 Err(Fault::Damaged) => faults.push(format!("{name} is damaged")),
             }
         }
-        if newest.is_none() && !faults.is_empty() {
+        if whole.is_empty() && !faults.is_empty() {
             return Err(CheckpointError::Damaged { folder: folder.to_owned(), why: faults.join(", ") });
         }
         faults.iter().for_each(|fault| tracing::warn!("{fault}: the other one is used"));
-        Ok((checkpoints, newest))
+        Ok((checkpoints, whole))
+    }
+
+    /// The older one is gone on from: the newer one is to be written over.
+    pub fn go_back(&mut self) {
+        self.next = 1 - self.next;
+    }
+
+    /// What was sent before a checkpoint, ascending and without gaps. If some of it is damaged, that is said, and the rest is what came
+    /// after: a neighbour that needs more will be told that it is gone.
+    pub fn sent(&self, checkpoint: &Checkpoint) -> Result<Vec<Sent>, CheckpointError> {
+        let mut pieces: Vec<Vec<Sent>> = vec![];
+        for segment in checkpoint.segments.iter().rev() {
+            let path = segment.path(&self.folder);
+            let piece = match segment.read(&path, &self.owner) {
+                Ok(piece) => piece,
+                Err(Fault::Foreign(foreign)) => return Err(foreign.into()),
+                Err(Fault::Io(source)) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(CheckpointError::Io { path, source });
+                }
+                Err(_) => {
+                    tracing::warn!(
+                        "{} is damaged or missing: rows up to round {} that were sent cannot be sent again",
+                        path.display(),
+                        segment.last
+                    );
+                    break;
+                }
+            };
+            let follows = |later: &Sent| piece.last().is_some_and(|last| later.at.round <= last.at.round + 1);
+            if pieces.last().and_then(|later| later.first()).is_some_and(|later| !follows(later)) {
+                break; // the disk was full for a while
+            }
+            pieces.push(piece);
+        }
+        Ok(pieces.into_iter().rev().flatten().collect())
+    }
+
+    /// The last round of which it is on disk what was sent.
+    pub fn sent_until(&self) -> Option<u64> {
+        self.segments[1 - self.next].last().map(|segment| segment.last)
     }
 
     /// Writes a checkpoint in place of the older generation. If that fails, the newer one is as it was.
-    pub fn save(&mut self, k: u64, state: &[f64], sent: &[Sent]) -> io::Result<()> {
+    pub fn save(&mut self, content: &Content<'_>) -> io::Result<()> {
+        let mut segments = self.segments[1 - self.next].clone();
+        segments.retain(|segment| segment.last >= content.oldest);
+        if !content.sent.is_empty() {
+            segments.push(Segment::write(&self.folder, &self.owner, self.number, content.sent)?);
+            self.number += 1;
+        }
         let path = self.folder.join(NAMES[self.next]);
-        let aside = self.folder.join("checkpoint.part");
-        let written = self.write(&aside, k, state, sent).and_then(|()| fs::rename(&aside, &path));
-        if let Err(error) = written {
-            drop(fs::remove_file(&aside));
-            return Err(error);
+        let written = files::replace(&path, |file| {
+            let mut out = BufWriter::new(file);
+            self.encode(content, &segments, &mut out)?;
+            out.flush()
+        });
+        if written.is_ok() {
+            self.segments[self.next] = segments;
+            self.next = 1 - self.next;
         }
-        self.next = 1 - self.next;
-        File::open(&self.folder)?.sync_all()
+        let named: BTreeSet<u64> = self.segments.iter().flatten().map(|segment| segment.number).collect();
+        segment::remove_others(&self.folder, &named); // a full disk may have room for the next one then
+        written.and_then(|()| files::sync_folder(&self.folder))
     }
 
-    fn write(&self, path: &Path, k: u64, state: &[f64], sent: &[Sent]) -> io::Result<()> {
-        let bytes = self.encode(k, state, sent);
-        let mut file = File::create(path)?;
-        file.write_all(&bytes)?;
-        file.sync_all()
+    fn encode(&self, content: &Content<'_>, segments: &[Segment], out: &mut impl Write) -> io::Result<()> {
+        let Content { k, state, recent, .. } = *content;
+        let mut out = Checked { inner: out, sum: Sha256::new() };
+        out.write_all(MAGIC)?;
+        out.write_all(&self.owner.to_bytes())?;
+        write_number(&mut out, k)?;
+        write_row(&mut out, state)?;
+        write_number(&mut out, recent.len() as u64)?;
+        for (k, state) in recent {
+            write_number(&mut out, *k)?;
+            write_row(&mut out, state)?;
+        }
+        write_number(&mut out, segments.len() as u64)?;
+        for Segment { number, bytes, last } in segments {
+            [*number, *bytes, *last].into_iter().try_for_each(|x| write_number(&mut out, x))?;
+        }
+        let Checked { inner, sum } = out;
+        inner.write_all(&sum.finalize())
     }
 
-    fn encode(&self, k: u64, state: &[f64], sent: &[Sent]) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend_from_slice(&self.fingerprint);
-        let mut number = |number: u64| bytes.extend_from_slice(&number.to_le_bytes());
-        let row = |row: &[f64], number: &mut dyn FnMut(u64)| {
-            number(row.len() as u64);
-            row.iter().for_each(|x| number(x.to_bits()));
+    fn decode(&self, file: impl Read, length: u64, path: &Path) -> Result<Checkpoint, Fault> {
+        let content = length.checked_sub(32).ok_or(Fault::Damaged)?;
+        let mut source = Source { inner: Checked { inner: file, sum: Sha256::new() }, left: content };
+        let is_own = source.bytes(MAGIC.len())? == *MAGIC;
+        let owner = source.bytes(Owner::BYTES)?;
+        let read = |source: &mut Source<_>| {
+            let (k, state) = (source.number()?, source.row()?);
+            let recent = source.list(|source| Ok((source.number()?, source.row()?)))?;
+            let segment = |source: &mut Source<_>| {
+                Ok(Segment { number: source.number()?, bytes: source.number()?, last: source.number()? })
+            };
+            Ok(Checkpoint { k, state, recent, segments: source.list(segment)? })
         };
-        number(self.agent as u64);
-        number(k);
-        row(state, &mut number);
-        number(sent.len() as u64);
-        for Sent { at, pull, push } in sent {
-            number(at.round);
-            number(u64::from(at.phase));
-            row(pull, &mut number);
-            row(push, &mut number);
-        }
-        let checksum = Sha256::digest(&bytes);
-        bytes.extend_from_slice(&checksum);
-        bytes
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Result<Checkpoint, Fault> {
-        let (content, checksum) = bytes.split_last_chunk::<32>().ok_or(Fault::Damaged)?;
-        if *checksum != *Sha256::digest(content) {
+        let found = if is_own { read(&mut source) } else { Err(Fault::Damaged) };
+        source.skip()?; // to the checksum, whatever was found before it
+        let Checked { mut inner, sum } = source.inner;
+        let mut expected = [0; 32];
+        inner.read_exact(&mut expected)?;
+        if *sum.finalize() != expected {
             return Err(Fault::Damaged);
         }
-        let content = content.strip_prefix(MAGIC).ok_or(Fault::Foreign("another version".to_owned()))?;
-        let (fingerprint, content) = content.split_first_chunk::<32>().ok_or(Fault::Damaged)?;
-        if *fingerprint != self.fingerprint {
-            return Err(Fault::Foreign("another run".to_owned()));
+        let (owner, _) = Owner::split(&owner).ok_or(Fault::Damaged)?;
+        if is_own {
+            self.owner.check(&owner, path).map_err(Fault::Foreign)?;
         }
-        let mut reader = Reader(content);
-        let agent = reader.number()?;
-        if agent != self.agent as u64 {
-            return Err(Fault::Foreign(format!("agent {agent}, not {}", self.agent)));
-        }
-        let (k, state) = (reader.number()?, reader.row()?);
-        let count = reader.number()?;
-        let mut sent = vec![];
-        for _ in 0..count {
-            let (round, phase) = (reader.number()?, reader.number()?);
-            let at = Moment { round, phase: u32::try_from(phase).map_err(|_| Fault::Damaged)? };
-            sent.push(Sent { at, pull: reader.row()?.into(), push: reader.row()?.into() });
-        }
-        Ok(Checkpoint { k, state, sent })
-    }
-}
-
-enum Fault {
-    Damaged,
-    Foreign(String),
-}
-
-/// Reads numbers and rows; what is promised and not there is damage, before anything is allocated for it.
-struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    fn number(&mut self) -> Result<u64, Fault> {
-        let (number, rest) = self.0.split_first_chunk().ok_or(Fault::Damaged)?;
-        self.0 = rest;
-        Ok(u64::from_le_bytes(*number))
-    }
-
-    fn row(&mut self) -> Result<Vec<f64>, Fault> {
-        let length = usize::try_from(self.number()?).map_err(|_| Fault::Damaged)?;
-        let bytes = length.checked_mul(8).filter(|bytes| *bytes <= self.0.len()).ok_or(Fault::Damaged)?;
-        let (row, rest) = self.0.split_at(bytes);
-        self.0 = rest;
-        Ok(row.as_chunks().0.iter().map(|bits| f64::from_le_bytes(*bits)).collect())
+        found
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    const RUN: [u8; 32] = [7; 32];
-
-    fn sent(round: u64) -> Sent {
-        let at = Moment { round, phase: 1 };
-        Sent { at, pull: vec![round as f64, f64::NAN].into(), push: vec![-0.0].into() }
-    }
-
-    fn open(folder: &Path) -> (Checkpoints, Option<Checkpoint>) {
-        Checkpoints::open(folder, RUN, 3).unwrap()
-    }
-
-    #[test]
-    fn the_newest_whole_generation_is_gone_on_from() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut checkpoints, none) = open(folder.path());
-        assert_eq!(none, None);
-        for k in [10, 20, 30] {
-            checkpoints.save(k, &[k as f64, 0.5], &[sent(k - 1)]).unwrap();
-            let (_, found) = open(folder.path());
-            let found = found.unwrap();
-            assert_eq!((found.k, &found.state[..]), (k, &[k as f64, 0.5][..]));
-            assert!(found.sent[0].pull[1].is_nan() && found.sent[0].at == sent(k - 1).at);
-        }
-        // 30 is in a, 20 in b; half a file in the place of 30, as if the disk had lied
-        let newest = folder.path().join(NAMES[0]);
-        let whole = fs::read(&newest).unwrap();
-        for cut in [0, 10, whole.len() - 1] {
-            fs::write(&newest, &whole[..cut]).unwrap();
-            let (mut checkpoints, found) = open(folder.path());
-            assert_eq!(found.unwrap().k, 20);
-            assert_eq!(checkpoints.next, 0, "the damaged one is written over, never the whole one");
-            checkpoints.save(30, &[30.0, 0.5], &[]).unwrap();
-        }
-    }
-
-    #[test]
-    fn without_a_whole_one_nothing_is_begun_anew_in_silence() {
-        let folder = tempfile::tempdir().unwrap();
-        NAMES.iter().for_each(|name| fs::write(folder.path().join(name), "x").unwrap());
-        let error = Checkpoints::open(folder.path(), RUN, 3).unwrap_err().to_string();
-        assert!(
-            error.contains("no whole checkpoint (checkpoint-a is damaged, checkpoint-b is damaged)"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn those_of_others_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        open(folder.path()).0.save(1, &[1.0], &[]).unwrap();
-        for (run, agent, words) in [([8; 32], 3, "another run"), (RUN, 4, "agent 3, not 4")] {
-            let error = Checkpoints::open(folder.path(), run, agent).unwrap_err().to_string();
-            assert!(error.contains(words), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_disk_that_cannot_be_written_costs_nothing_that_is_there() {
-        let folder = tempfile::tempdir().unwrap();
-        let (mut checkpoints, _) = open(folder.path());
-        checkpoints.save(1, &[1.0], &[]).unwrap();
-        fs::create_dir(folder.path().join("checkpoint.part")).unwrap(); // nothing can be written aside
-        assert!(checkpoints.save(2, &[2.0], &[]).is_err());
-        assert_eq!(open(folder.path()).1.unwrap().k, 1);
-    }
-
-    proptest! {
-        #[test]
-        fn damage_never_panics_and_is_never_believed(at: prop::sample::Index, with in 1u8.., cut: prop::sample::Index) {
-            let folder = tempfile::tempdir().unwrap();
-            let (checkpoints, _) = open(folder.path());
-            let whole = checkpoints.encode(5, &[1.0, 2.0], &[sent(1), sent(2)]);
-            let mut damaged = whole.clone();
-            damaged[at.index(whole.len())] ^= with;
-            prop_assert!(checkpoints.decode(&damaged).is_err());
-            prop_assert!(checkpoints.decode(&whole[..cut.index(whole.len())]).is_err());
-            // lengths that lie, under a checksum that fits
-            let end = whole.len() - 32;
-            let mut lying = whole[..end].to_vec();
-            lying[40 + at.index(end - 40)] ^= with;
-            let checksum = Sha256::digest(&lying);
-            lying.extend_from_slice(&checksum);
-            drop(checkpoints.decode(&lying));
-        }
-    }
-}
+mod tests;

@@ -19,6 +19,7 @@ use crate::identity::Identity;
 use crate::link::Patience;
 use crate::net::Guard;
 use crate::net::config::Endpoints;
+use crate::owner::{Owner, as_hex};
 use crate::shard::Shard;
 use crate::ties::{Links, Ties};
 
@@ -35,8 +36,10 @@ pub struct Config {
     pub sha256: String,
     /// Where it keeps checkpoints and states; relative to the config.
     pub state: PathBuf,
-    /// States are recorded every so many rounds, and looked at for divergence.
+    /// States are recorded every so many rounds.
     pub record_every: u64,
+    /// They are looked at for divergence every so many rounds, a divisor of `record_every`.
+    pub look_every: u64,
     /// Checkpoints every so many rounds; none before the end if it is 0, and then an agent that is killed cannot go on.
     pub checkpoint_every: u64,
     /// Rows with NaN, ∞ or numbers beyond this are refused; nothing is if it is not given.
@@ -252,10 +255,19 @@ impl Config {
         if agent >= agents || agents > oneway::graph::MAX_AGENTS {
             bail!("`agent` = {agent} of {agents} is not possible");
         }
-        for (name, value) in [("rounds", rounds), ("record_every", self.record_every)] {
+        for (name, value) in
+            [("rounds", rounds), ("record_every", self.record_every), ("look_every", self.look_every)]
+        {
             if value == 0 {
                 bail!("`{name}` = 0 is not possible: it must be 1 or more");
             }
+        }
+        if !self.record_every.is_multiple_of(self.look_every) {
+            bail!(
+                "`look_every` = {} is not possible: it must divide `record_every` = {}",
+                self.look_every,
+                self.record_every
+            );
         }
         for (name, value) in [("patience", self.patience), ("linger", self.linger)] {
             if !(0.0..1e9).contains(&value) {
@@ -285,10 +297,23 @@ impl Config {
         Ok(())
     }
 
-    /// SHA-256 of all that the answer depends on. Addresses, limits and places are the operator's to change.
+    /// SHA-256 of all that the answer depends on.
+    fn answer_digest(&self) -> Result<String> {
+        let Self { identity, method, step, problem, links, lag, record_every, look_every, .. } = self;
+        let answer = (identity, method, step, problem, links, lag, record_every, look_every);
+        Ok(sha256(serde_json::to_vec(&answer)?))
+    }
+
+    /// SHA-256 of all that the answer depends on, and of what neighbours rely on: they keep what they sent for as long as checkpoints of
+    /// `checkpoint_every` need it. Addresses, limits and places are the operator's to change.
     pub fn digest(&self) -> Result<String> {
-        let Self { identity, method, step, problem, links, lag, record_every, .. } = self;
-        Ok(sha256(serde_json::to_vec(&(identity, method, step, problem, links, lag, record_every))?))
+        Ok(sha256(serde_json::to_vec(&(self.answer_digest()?, self.checkpoint_every))?))
+    }
+
+    /// Whom all that the agent writes belongs to. Checkpoints may be rarer in a new plan of the same run, and its files are still its own.
+    pub fn owner(&self) -> Result<Owner> {
+        let plan = as_hex::bytes(&self.answer_digest()?).context("a digest has 64 digits")?;
+        Ok(Owner { agent: self.identity.agent as u64, run: self.identity.fingerprint(), plan })
     }
 
     /// Its links.

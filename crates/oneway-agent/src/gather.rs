@@ -1,5 +1,7 @@
 //! From the states that agents recorded to the curves and the hash that the simulator would have.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -8,9 +10,10 @@ use oneway::record::Recorder;
 use oneway::simulator::Simulator;
 use oneway_lab::networked::{Ended, Networked, NetworkedCell};
 
-use crate::journal;
-use crate::layout::{folder_in, identity, state_of};
-use crate::run::Finished;
+use crate::config::Config;
+use crate::finished::Finished;
+use crate::journal::{self, Records, Shape};
+use crate::layout::{file_of, folder_in, identity, state_of};
 
 /// Gathers what the agents of a plan have recorded, once they have all come to their end; returns what was written.
 pub fn gather_all(file: &Path, overrides: &[String], plan: &Path, out: &Path) -> Result<Vec<PathBuf>> {
@@ -23,42 +26,75 @@ pub fn gather_all(file: &Path, overrides: &[String], plan: &Path, out: &Path) ->
     experiment.save(out, results)
 }
 
+/// One agent's states, checked to be its own.
+struct States {
+    recorded: Records<BufReader<File>, PathBuf>,
+    /// Those of the last rounds, if the run diverged.
+    recent: Vec<(u64, Vec<f64>)>,
+    seconds: f64,
+}
+
+impl States {
+    /// From an agent's folder in a plan, beside its config.
+    fn open(cell: &NetworkedCell<'_>, plan: &Path, agent: usize, shape: Shape) -> Result<Self> {
+        let path = plan.join(file_of(agent));
+        let config = Config::read(&path)?;
+        if let Some(difference) = identity(cell, agent).difference(&config.identity, agent) {
+            bail!("{} is not of this experiment: {difference}", path.display());
+        }
+        if config.digest()? != config.sha256 {
+            bail!("{}: the config was changed after it was planned", path.display());
+        }
+        let (owner, folder) = (config.owner()?, plan.join(state_of(agent)));
+        let finished = Finished::read(&folder, &owner)?;
+        Ok(Self {
+            recorded: journal::read(&folder, owner, shape)?,
+            recent: journal::read_recent(&folder, owner, shape)?,
+            seconds: finished.map_or(0.0, |finished| finished.seconds),
+        })
+    }
+
+    /// The first of its last rounds at which its state was beyond all bounds.
+    fn diverged_at(&self) -> Option<u64> {
+        self.recent.iter().find(|(_, state)| !is_sound(state)).map(|(k, _)| *k)
+    }
+
+    fn recent_at(&self, round: u64) -> Option<Vec<f64>> {
+        self.recent.iter().find(|(k, _)| *k == round).map(|(_, state)| state.clone())
+    }
+}
+
 /// Reads the agents' states of a cell and measures what is to be measured.
 pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
     let setup = cell.setup();
     let (n, d) = (setup.topology.agents(), setup.problem.dim());
-    let width = setup.method.layout(setup.problem).state.len(d);
-    let (mut journals, mut seconds) = (vec![], 0.0f64);
-    for agent in 0..n {
-        let state = folder.join(state_of(agent));
-        let read = journal::read(&state, identity(cell, agent).fingerprint(), width);
-        journals.push(read.with_context(|| state.display().to_string())?.into_iter().peekable());
-        seconds = seconds.max(
-            Finished::read(&state, identity(cell, agent).run_id()).map_or(0.0, |finished| finished.seconds),
-        );
-    }
+    let (rounds, every) = (cell.rounds(), cell.record_every());
+    let shape = Shape { width: setup.method.layout(setup.problem).state.len(d), every, rounds };
+    let open = |agent| States::open(cell, folder, agent, shape);
+    let mut agents = (0..n).map(open).collect::<Result<Vec<_>>>()?;
+    let seconds = agents.iter().map(|agent| agent.seconds).fold(0.0, f64::max);
+    // between two rounds that are recorded the run may have ended, and all have written down what they were then
+    let diverged_at = agents.iter().filter_map(States::diverged_at).min();
     let began = std::time::Instant::now();
     let mut simulator = Simulator::new(setup)?;
     let mut recorder = Recorder::default();
-    let (rounds, every) = (cell.rounds(), cell.record_every());
+    let mut next = 0;
     loop {
-        let states: Vec<_> = journals.iter_mut().map(Iterator::next).collect();
-        let Some(states) = states.into_iter().collect::<Option<Vec<_>>>() else {
-            bail!(
-                "{}: the agents' states end before round {rounds}: not all have come to their end, or the folders of some are missing",
-                folder.display()
-            );
-        };
-        let k = states[0].0;
-        if let Some((other, agent)) = states.iter().map(|(k, _)| *k).zip(0..).find(|(other, _)| *other != k) {
-            bail!(
-                "{}: agent 0 has a state of round {k} where agent {agent} has one of round {other}",
-                folder.display()
-            );
+        let k = diverged_at.map_or(next, |end| next.min(end));
+        let mut states = Vec::with_capacity(n);
+        for (number, agent) in agents.iter_mut().enumerate() {
+            let state =
+                if k == next { agent.recorded.next()?.map(|(_, state)| state) } else { agent.recent_at(k) };
+            states.push(state.with_context(|| {
+                format!(
+                    "{}: agent {number} has no state of round {k} (of {rounds}): it has not come to its end, or its folder is not whole",
+                    folder.display()
+                )
+            })?);
         }
-        simulator.resume(k, |agent, row| row.copy_from_slice(&states[agent].1));
-        let diverged = !states.iter().all(|(_, row)| is_sound(row));
-        if !diverged && (k.is_multiple_of(every) || k == rounds) {
+        simulator.resume(k, |agent, row| row.copy_from_slice(&states[agent]));
+        let diverged = !states.iter().all(|row| is_sound(row));
+        if !diverged {
             recorder.record(&simulator.view())?;
         }
         if diverged || k == rounds {
@@ -67,5 +103,6 @@ pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
             let seconds_observing = began.elapsed().as_secs_f64();
             return Ok(Ended { diverged, rounds: k, state_hash, seconds, seconds_observing, points });
         }
+        next = next.saturating_add(every).min(rounds);
     }
 }

@@ -1,9 +1,9 @@
 //! What an agent has sent lately: neighbours that missed it, or were restarted, ask for it again.
 //!
-//! How much to keep: a neighbour that is restarted goes on from its last checkpoint or, if that is damaged, from the one before:
-//! at most 2c rounds back, where c is the rounds between checkpoints. This agent itself may be ahead of it by the
-//! [lag](crate::ties::Ties::lag) L. So 2c + L + 1 rounds are enough. They go into this agent's own checkpoints too: both may
-//! be killed, and what was sent before the checkpoint could not be computed again.
+//! How much to keep: a checkpoint is there at the latest when the next one is due, c rounds later. So a neighbour that is restarted goes on
+//! from at most 2c rounds back or, if that checkpoint is damaged, from the one before: 3c. This agent itself may be ahead of it by
+//! the [lag](crate::ties::Ties::lag) L. So 3c + L + 1 rounds are enough. They go to this agent's own disk too: both may be killed, and
+//! what was sent before the checkpoint could not be computed again.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +66,7 @@ impl History {
 
     /// The rounds that are enough, for checkpoints every so many rounds.
     pub fn enough(checkpoint_every: u64, lag: u64) -> u64 {
-        checkpoint_every.saturating_mul(2).saturating_add(lag).saturating_add(1)
+        checkpoint_every.saturating_mul(3).saturating_add(lag).saturating_add(1)
     }
 
     /// Keeps the rows of an exchange, which are not copied, and lets go of the oldest. An exchange that is done again, after a restart,

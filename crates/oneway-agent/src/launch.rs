@@ -1,6 +1,5 @@
 //! `oneway-agent launch`: a whole experiment as processes on this machine, one for each agent.
 
-use std::fs::File;
 use std::io::Write as _;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -9,16 +8,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use oneway::sample::{Draws, Purpose};
 use oneway_lab::networked::{Networked, NetworkedCell};
 
+use crate::config::Config;
+use crate::files;
+use crate::finished::Finished;
 use crate::gather::gather;
+use crate::journal::{self, Shape};
 use crate::layout::{self, Behaviour, Hosts};
-use crate::run::Finished;
+use crate::owner::Owner;
 
 /// The exit code of an agent that can go on when it is started again: EX_TEMPFAIL of sysexits.
 pub const RESUMABLE: u8 = 75;
+
+/// An agent that could not do its part. The exit code is the agent's own.
+#[derive(Debug, thiserror::Error)]
+#[error("agent {agent} {what}: {last} (see {})", log.display())]
+pub struct Failed {
+    /// Who.
+    pub agent: usize,
+    /// How it ended.
+    what: String,
+    /// The last that it said.
+    last: String,
+    log: PathBuf,
+    /// What `launch` ends with.
+    pub code: u8,
+}
 
 /// What to launch.
 #[derive(Debug)]
@@ -56,12 +74,29 @@ pub fn launch(launch: &Launch, interrupted: &Arc<AtomicBool>) -> Result<Option<V
             "  {} after {} rounds, {:.0} rounds/s; state {}…",
             if ended.has_diverged() { "diverged" } else { "completed" },
             ended.rounds,
-            ended.rounds as f64 / ended.seconds.max(1e-9),
+            rate(cell, &folder)?,
             &ended.state_hash[..12]
         );
         results.push((cell.clone(), ended));
     }
     experiment.save(&launch.out, results).map(Some)
+}
+
+/// Rounds a second of those that the agents' last processes did: who was started again did not do them all.
+fn rate(cell: &NetworkedCell<'_>, folder: &Path) -> Result<f64> {
+    let mut slowest = f64::INFINITY;
+    for (agent, owner) in owners(cell, folder)?.iter().enumerate() {
+        if let Some(finished) = Finished::read(&folder.join(layout::state_of(agent)), owner)? {
+            slowest = slowest.min(finished.rounds as f64 / finished.seconds.max(1e-9));
+        }
+    }
+    Ok(slowest)
+}
+
+/// Whom the files of all agents of a cell belong to.
+fn owners(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Vec<Owner>> {
+    let owner = |agent| Config::read(&folder.join(layout::file_of(agent)))?.owner();
+    (0..cell.setup().topology.agents()).map(owner).collect()
 }
 
 /// Ports that are free now, one for each agent.
@@ -82,13 +117,9 @@ fn run_cell(
     let mut addresses = free_addresses(2 * n)?;
     let hosts = Hosts { metrics: addresses.split_off(n), addresses, ..Hosts::default() };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
-    let mut crew = Crew {
-        folder,
-        run: layout::identity(cell, 0).run_id(),
-        children: vec![],
-        standing: vec![Standing::default(); n],
-    };
-    if crew.all_finished() {
+    let owners = owners(cell, folder)?;
+    let mut crew = Crew { folder, owners, children: vec![], standing: vec![Standing::default(); n] };
+    if crew.all_finished()? {
         return Ok(true); // when the same was launched before
     }
     for agent in 0..n {
@@ -96,9 +127,9 @@ fn run_cell(
         crew.children.push(child);
     }
     // as far as is seen of a run: rounds are looked at every so often
-    let mut chaos = Chaos::new(launch, cell.rounds().saturating_sub(cell.look_every()));
+    let mut chaos = Chaos::new(launch, cell.rounds().saturating_sub(cell.record_every()));
     let mut said = Instant::now();
-    while !crew.all_finished() {
+    while !crew.all_finished()? {
         if interrupted.load(Ordering::Relaxed) {
             return Ok(false);
         }
@@ -122,7 +153,7 @@ fn run_cell(
 /// The processes of a cell. They end with it, however it ends.
 struct Crew<'a> {
     folder: &'a Path,
-    run: u64,
+    owners: Vec<Owner>,
     children: Vec<Child>,
     standing: Vec<Standing>,
 }
@@ -142,13 +173,14 @@ const PATIENCE: u32 = 3;
 impl Crew<'_> {
     fn start(&self, agent: usize) -> Result<Child> {
         let path = self.folder.join(format!("agent-{agent}.log"));
-        let log = File::options().create(true).append(true).open(&path);
+        let log = files::private().create(true).append(true).open(&path);
         let log = log.with_context(|| path.display().to_string())?;
         let program = std::env::current_exe().context("cannot find this program")?;
         Command::new(program)
             .arg("run")
             .arg(self.folder.join(layout::file_of(agent)))
-            .stdin(Stdio::null())
+            .arg("--until-stdin-ends") // however this process ends, its agents end with it
+            .stdin(Stdio::piped())
             .stdout(log.try_clone()?)
             .stderr(log)
             .spawn()
@@ -176,7 +208,12 @@ impl Crew<'_> {
                     let log = self.folder.join(format!("agent-{agent}.log"));
                     let text = std::fs::read_to_string(&log).unwrap_or_default();
                     let last = text.lines().last().unwrap_or("it said nothing").to_owned();
-                    bail!("agent {agent} ended with code {code}: {last} (see {})", log.display());
+                    let what = match is_resumable {
+                        true => format!("gave up {PATIENCE} times while nobody came forward"),
+                        false => format!("ended with code {code}"),
+                    };
+                    let code = u8::try_from(code).unwrap_or(1);
+                    return Err(Failed { agent, what, last, log, code }.into());
                 }
             }
             self.children[agent] = self.start(agent)?;
@@ -184,19 +221,24 @@ impl Crew<'_> {
         Ok(())
     }
 
-    fn all_finished(&self) -> bool {
-        let folder = |agent| self.folder.join(layout::state_of(agent));
-        let finished = |agent| Finished::read(&folder(agent), self.run).is_some();
-        (0..self.standing.len()).all(finished)
+    /// Whether all agents have come to their end.
+    fn all_finished(&self) -> Result<bool> {
+        for (agent, owner) in self.owners.iter().enumerate() {
+            if Finished::read(&self.folder.join(layout::state_of(agent)), owner)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The last round that all agents have recorded.
     fn slowest(&self, cell: &NetworkedCell<'_>) -> u64 {
         let setup = cell.setup();
         let width = setup.method.layout(setup.problem).state.len(setup.problem.dim());
-        let reached = |agent| crate::journal::recorded(&self.folder.join(layout::state_of(agent)), width);
+        let shape = Shape { width, every: cell.record_every(), rounds: cell.rounds() };
+        let reached = |agent| journal::recorded(&self.folder.join(layout::state_of(agent)), shape);
         let records = (0..self.children.len()).map(reached).min().unwrap_or(0);
-        (records.saturating_sub(1) * cell.look_every()).min(cell.rounds())
+        (records.saturating_sub(1) * cell.record_every()).min(cell.rounds())
     }
 }
 

@@ -8,9 +8,9 @@ use oneway::schedule::Schedule;
 use oneway_lab::networked::{NetworkedCell, Share, sha256};
 
 use crate::config::{Config, LinksConfig, MethodConfig, ProblemConfig, StepConfig};
+use crate::files::{make_folder, write_whole};
 use crate::identity::Identity;
 use crate::net::config::{Dial, Endpoints, Tls};
-use crate::run::write_whole;
 use crate::ties::Ties;
 
 /// Where agents are, one for each.
@@ -44,10 +44,10 @@ pub struct Behaviour {
 /// Numbers that an agent's history may hold, at most, where nobody says otherwise: 256 MB.
 const HISTORY: u64 = 1 << 25;
 
-/// Rounds between checkpoints that keep the history small: it has 2c + L + 1 rounds of two rows.
+/// Rounds between checkpoints that keep the history small: it has 3c + L + 1 rounds of two rows.
 fn checkpoint_every(exchange: usize, phases: u32, lag: u64) -> u64 {
     let rounds = HISTORY / (exchange as u64 * u64::from(phases)).max(1);
-    (rounds.saturating_sub(lag + 1) / 2).clamp(1, 100)
+    (rounds.saturating_sub(lag + 1) / 3).clamp(1, 100)
 }
 
 /// The name of an agent's config.
@@ -93,7 +93,7 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
     let layout = setup.method.layout(setup.problem);
     let exchange = layout.pull.len(d) + layout.push.len(d);
     let shares = cell.shares("shard.libsvm")?; // a name of its own for each agent, below
-    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    make_folder(folder).with_context(|| folder.display().to_string())?;
     for (ties, mut share) in Ties::all(setup.topology).into_iter().zip(shares) {
         let agent = ties.agent;
         let shard = write_rows(&mut share, agent, folder)?;
@@ -102,7 +102,8 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
             sha256: String::new(),
             format: Config::FORMAT,
             state: state_of(agent).into(),
-            record_every: cell.look_every(),
+            record_every: cell.record_every(),
+            look_every: cell.look_every(),
             checkpoint_every: behaviour.checkpoint_every.unwrap_or(every),
             guard: behaviour.guard,
             metrics: hosts.metrics.get(agent).cloned(),
@@ -170,8 +171,8 @@ mod tests {
     #[test]
     fn checkpoints_are_rare_for_short_rows_and_frequent_for_long_ones() {
         assert_eq!(checkpoint_every(2 * 123, 1, 7), 100);
-        assert_eq!(checkpoint_every(200_000, 1, 7), 79);
-        assert_eq!(checkpoint_every(2_000_000, 1, 7), 4);
+        assert_eq!(checkpoint_every(200_000, 1, 7), 53);
+        assert_eq!(checkpoint_every(2_000_000, 1, 7), 2);
         assert_eq!(checkpoint_every(20_000_000, 1, 7), 1);
         assert_eq!(checkpoint_every(0, 1, 7), 100);
     }

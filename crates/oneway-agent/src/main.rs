@@ -1,7 +1,8 @@
 //! `oneway-agent`: agents on real links, from the command line.
 //!
 //! Exit codes: 0 done; 1 the run cannot go on (a neighbour sent what no agent would, or no longer has what is needed); 2 the input
-//! is wrong, and nothing was begun; 75 stopped or a neighbour stayed away: start the agent again and it goes on; 130 interrupted.
+//! is wrong, and nothing was begun; 75 stopped, or a neighbour stayed away, or is not done yet: start the agent again and it goes on;
+//! 130 interrupted.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,11 +14,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use oneway_agent::gather::gather_all;
-use oneway_agent::launch::{Launch, RESUMABLE, launch, say};
+use oneway_agent::launch::{Failed, Launch, RESUMABLE, launch, say};
 use oneway_agent::layout::Behaviour;
 use oneway_agent::observe::observe;
 use oneway_agent::plan::{host_of, plan, read_hosts};
-use oneway_agent::run::{Halt, run};
+use oneway_agent::run::run;
 use oneway_agent::{authority, top};
 use tracing_subscriber::EnvFilter;
 
@@ -87,6 +88,9 @@ enum Command {
         /// Where checkpoints and records go, in place of the folder beside the config
         #[arg(long)]
         state: Option<PathBuf>,
+        /// End when standard input does: as `launch` has it
+        #[arg(long, hide = true)]
+        until_stdin_ends: bool,
     },
 }
 
@@ -163,24 +167,25 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("oneway-agent: {error:#}");
-            ExitCode::from(2)
+            ExitCode::from(error.downcast_ref::<Failed>().map_or(2, |failed| failed.code))
         }
     }
 }
 
 fn command(command: Command) -> Result<ExitCode> {
     match command {
-        Command::Run { config, state } => Ok(match run(&config, state.as_deref())? {
-            Ok(_) => ExitCode::SUCCESS,
-            Err(halt) => {
-                eprintln!("oneway-agent: {halt}");
-                ExitCode::from(if matches!(halt, Halt::Resumable(_) | Halt::NotNow(_)) {
-                    RESUMABLE
-                } else {
-                    1
-                })
+        Command::Run { config, state, until_stdin_ends } => {
+            if until_stdin_ends {
+                end_with_stdin()?;
             }
-        }),
+            Ok(match run(&config, state.as_deref())? {
+                Ok(_) => ExitCode::SUCCESS,
+                Err(halt) => {
+                    eprintln!("oneway-agent: {halt}");
+                    ExitCode::from(if halt.is_resumable() { RESUMABLE } else { 1 })
+                }
+            })
+        }
         Command::Plan(args) => {
             let hosts = read_hosts(&args.hosts, args.keys)?;
             let mut behaviour = args.behaviour.behaviour();
@@ -233,6 +238,17 @@ fn command(command: Command) -> Result<ExitCode> {
             }
         }
     }
+}
+
+/// Ends this process when whoever holds the other end of its standard input does, however that ends: what is on disk is whole.
+fn end_with_stdin() -> Result<()> {
+    let watch = || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        eprintln!("oneway-agent: whoever started this agent is gone, and so is it");
+        std::process::exit(i32::from(RESUMABLE));
+    };
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(watch)?;
+    Ok(())
 }
 
 /// Becomes true when somebody interrupts.

@@ -1,24 +1,33 @@
 //! Two small pages: `/metrics` for Prometheus, and `/status`, the same as JSON, for `top`.
 
-use std::io::{Read, Write};
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::status::{Report, Status};
 
-/// How long anybody may take to ask, and to listen to the answer.
+/// How long anybody may take to ask and to listen to the answer, together.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Those who are answered at a time: one who dawdles does not keep the others from their answers.
-const CLERKS: usize = 4;
+/// Callers at a time; with one more, the one that has been here longest has to go.
+const CALLERS: usize = 256;
 
-/// Serves both pages at an address from threads of its own. Nobody needs them for progress: if the address is taken, it is tried again
+/// A request that is longer is for no page of ours.
+const LONGEST: usize = 4096;
+
+/// Serves both pages at an address from a thread of its own. Nobody needs them for progress: if the address is taken, it is tried again
 /// until it is free.
-pub fn serve(address: String, status: Arc<Status>) -> std::io::Result<()> {
+pub fn serve(address: String, status: Arc<Status>) -> io::Result<()> {
     std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
-        if let Err(error) = serve_at(&listen(&address), &status) {
-            tracing::error!("metrics at {address}: {error}");
+        let listener = listen(&address);
+        let mut callers = VecDeque::new();
+        loop {
+            if let Err(error) = attend(&listener, &mut callers, &status) {
+                tracing::debug!("metrics at {address}: {error}");
+                std::thread::sleep(Duration::from_millis(100)); // there may be too many open files
+            }
         }
     })?;
     Ok(())
@@ -38,48 +47,86 @@ fn listen(address: &str) -> TcpListener {
     }
 }
 
-fn serve_at(listener: &TcpListener, status: &Status) -> std::io::Result<()> {
-    std::thread::scope(|scope| {
-        for _ in 0..CLERKS {
-            std::thread::Builder::new().name("metrics".to_owned()).spawn_scoped(scope, || {
-                for stream in listener.incoming() {
-                    if let Err(error) = stream.and_then(|stream| answer(stream, status)) {
-                        tracing::debug!("metrics: {error}");
-                        std::thread::sleep(Duration::from_millis(100)); // there may be too many open files
-                    }
+/// Takes in who is there and goes round once. One thread does for all, and nobody is waited for: who dawdles keeps no other from an answer.
+fn attend(listener: &TcpListener, callers: &mut VecDeque<Caller>, status: &Status) -> io::Result<()> {
+    listener.set_nonblocking(!callers.is_empty())?;
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                stream.set_nonblocking(true)?;
+                listener.set_nonblocking(true)?;
+                if callers.len() == CALLERS {
+                    callers.pop_front();
                 }
-            })?;
-        }
-        Ok(())
-    })
-}
-
-fn answer(mut stream: TcpStream, status: &Status) -> std::io::Result<()> {
-    let until = Instant::now() + PATIENCE;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    let (mut request, mut length) = ([0; 4096], 0);
-    // requests come in pieces; one that is longer than the buffer is for no page of ours
-    while !request[..length].ends_with(b"\r\n\r\n") && length < request.len() {
-        let left = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());
-        stream.set_read_timeout(Some(left.ok_or(std::io::ErrorKind::TimedOut)?))?;
-        match stream.read(&mut request[length..])? {
-            0 => break,
-            read => length += read,
+                callers.push_back(Caller {
+                    stream,
+                    until: Instant::now() + PATIENCE,
+                    asked: vec![],
+                    answer: None,
+                });
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) => return Err(error),
         }
     }
-    let first = &request[..length];
-    let (code, kind, body) = if first.starts_with(b"GET /metrics ") {
+    callers.retain_mut(|caller| caller.until > Instant::now() && !caller.is_served(status).unwrap_or(true));
+    if !callers.is_empty() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}
+
+/// Somebody who asks for a page.
+struct Caller {
+    stream: TcpStream,
+    until: Instant,
+    asked: Vec<u8>,
+    /// What is left to be said, once the question is there.
+    answer: Option<Vec<u8>>,
+}
+
+impl Caller {
+    /// Goes on with it as far as that is possible now; whether it is done.
+    fn is_served(&mut self, status: &Status) -> io::Result<bool> {
+        let wait = |error: io::Error| match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Ok(false),
+            _ => Err(error),
+        };
+        while self.answer.is_none() {
+            let mut piece = [0; 1024]; // requests come in pieces
+            match self.stream.read(&mut piece) {
+                Ok(read) => {
+                    self.asked.extend_from_slice(&piece[..read]);
+                    let is_whole = self.asked.ends_with(b"\r\n\r\n") || self.asked.len() >= LONGEST;
+                    self.answer = (read == 0 || is_whole).then(|| page(&self.asked, status));
+                }
+                Err(error) => return wait(error),
+            }
+        }
+        while let Some(left) = self.answer.as_mut().filter(|left| !left.is_empty()) {
+            match self.stream.write(left) {
+                Ok(0) => return Ok(true),
+                Ok(written) => drop(left.drain(..written)),
+                Err(error) => return wait(error),
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The answer to a request.
+fn page(asked: &[u8], status: &Status) -> Vec<u8> {
+    let (code, kind, body) = if asked.starts_with(b"GET /metrics ") {
         ("200 OK", "text/plain; version=0.0.4", status.report().to_prometheus())
-    } else if first.starts_with(b"GET /status ") {
-        ("200 OK", "application/json", serde_json::to_string(&status.report())?)
+    } else if asked.starts_with(b"GET /status ") {
+        ("200 OK", "application/json", serde_json::to_string(&status.report()).unwrap_or_default())
     } else {
         ("404 Not Found", "text/plain", "there are /metrics and /status\n".to_owned())
     };
-    write!(
-        stream,
-        "HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    )
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 {code}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close");
+    format!("{head}\r\n\r\n{body}").into_bytes()
 }
 
 /// Asks an agent how it is doing; nothing if it does not answer soon.
@@ -101,7 +148,7 @@ mod tests {
     use oneway::topology::Topology;
 
     #[test]
-    fn it_answers_with_the_numbers_of_the_moment() {
+    fn it_answers_with_the_numbers_of_the_moment_whoever_dawdles() {
         let status = Arc::new(Status::new(&Ties::of(&Topology::complete(2).unwrap(), 0), 10));
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap();
@@ -111,7 +158,8 @@ mod tests {
         while TcpStream::connect(address).is_err() {
             std::thread::sleep(Duration::from_millis(20)); // until it is tried again
         }
-        let _dawdlers: Vec<_> = (1..CLERKS).map(|_| TcpStream::connect(address).unwrap()).collect();
+        let dawdlers: Vec<_> = (0..100).map(|_| TcpStream::connect(address).unwrap()).collect();
+        dawdlers.iter().for_each(|mut stream| stream.write_all(b"GET /").unwrap());
         let get = |page: &str| {
             let mut stream = TcpStream::connect(address).unwrap();
             write!(stream, "GET {page} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
@@ -119,9 +167,18 @@ mod tests {
             stream.read_to_string(&mut text).unwrap();
             text
         };
-        assert!(get("/metrics").contains("oneway_rounds_total{agent=\"0\"} 4"));
+        let began = Instant::now();
+        assert!(get("/metrics").contains("oneway_round{agent=\"0\"} 4"));
         assert!(get("/secrets").starts_with("HTTP/1.1 404"));
         assert_eq!(ask(&address.to_string()).unwrap().round, 4);
+        assert!(began.elapsed() < PATIENCE, "nobody waits for a hundred who dawdle: {:?}", began.elapsed());
         assert_eq!(ask("127.0.0.1:1"), None, "nobody there");
+        // and who says a little now and then is sent away all the same
+        let mut slow = TcpStream::connect(address).unwrap();
+        slow.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+        let began = Instant::now();
+        while slow.write_all(b"G").is_ok() && !matches!(slow.read(&mut [0; 9]), Ok(0)) {
+            assert!(began.elapsed() < 3 * PATIENCE, "{:?}", began.elapsed());
+        }
     }
 }

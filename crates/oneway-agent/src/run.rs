@@ -5,52 +5,28 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use oneway::engine::is_sound;
-use serde::{Deserialize, Serialize};
 
 use crate::agent::{Agent, Task};
+use crate::checkpoint::saver::Saver;
 use crate::checkpoint::{Checkpoint, Checkpoints};
 use crate::config::Config;
+use crate::files;
+use crate::finished::Finished;
 use crate::history::{History, Sent};
-use crate::journal::Journal;
+use crate::journal::{self, Journal, JournalError, Shape};
 use crate::layout;
 use crate::link::LinkError;
 use crate::metrics;
 use crate::net::observer::Estimates;
 use crate::net::{ZenohLink, ZenohOptions};
+use crate::owner::check_json;
+use crate::recent::Recent;
+use crate::rounds::{Disk, Rounds};
+use crate::seldom::Seldom;
 use crate::status::Status;
 
-/// How an agent came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Finished {
-    /// The [run](crate::identity::Identity::run_id) that it was.
-    pub run: u64,
-    /// Rounds done.
-    pub round: u64,
-    /// Whether it ended before its time, because states went beyond all bounds, here or elsewhere.
-    pub diverged: bool,
-    /// Seconds in rounds, by this process.
-    pub seconds: f64,
-    /// Of them in its first round, which waits for everyone to be there.
-    pub seconds_first: f64,
-    /// Of them waiting for neighbours.
-    pub waited: f64,
-    /// Rounds done by this process.
-    pub rounds: u64,
-    /// How often it asked for a row again.
-    pub asked: u64,
-}
-
-impl Finished {
-    /// Its name in an agent's folder.
-    pub const FILE: &str = "finished.json";
-
-    /// Of the agent with this folder, if it has come to its end in this run.
-    pub fn read(folder: &Path, run: u64) -> Option<Self> {
-        let found: Self = serde_json::from_slice(&std::fs::read(folder.join(Self::FILE)).ok()?).ok()?;
-        (found.run == run).then_some(found)
-    }
-}
+/// Where an agent notes which neighbours have come to their end.
+const ENDS: &str = "ends.json";
 
 /// Why an agent stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -64,14 +40,27 @@ pub enum Halt {
     /// It has no checkpoints, and its neighbours no longer have what it would need to begin anew.
     #[error("{0}; there are no checkpoints (`checkpoint_every` = 0): start the run again from its beginning")]
     Lost(LinkError),
+    /// It is done, and others that hear it are not.
+    #[error(
+        "done, but not all that hear this agent are ({0} waited for them): start it again if one of them needs what it sent"
+    )]
+    Needed(String),
     /// Starting again would lead to the same.
     #[error("{0}")]
     Fatal(LinkError),
+    /// What it has on disk is not what it computes.
+    #[error(transparent)]
+    Disk(JournalError),
 }
 
 impl Halt {
+    /// Whether it goes on, or does more, when it is started again.
+    pub fn is_resumable(&self) -> bool {
+        matches!(self, Halt::Resumable(_) | Halt::NotNow(_) | Halt::Needed(_))
+    }
+
     /// What an error means to an agent that has done so many rounds, with or without checkpoints.
-    fn new(error: LinkError, round: u64, checkpoints: bool) -> Self {
+    pub(crate) fn new(error: LinkError, round: u64, checkpoints: bool) -> Self {
         match error {
             LinkError::Gone { .. } | LinkError::Refused { .. } => Halt::Fatal(error),
             _ if checkpoints || round == 0 => Halt::Resumable(error),
@@ -109,33 +98,50 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
 
     config.network.check().with_context(place)?;
     let state = state.map_or_else(|| folder.join(&config.state), Path::to_owned);
-    let _lock = lock(&state)?;
-    let fingerprint = config.identity.fingerprint();
-    let (checkpoints, found) = Checkpoints::open(&state, fingerprint, ties.agent)?;
+    let _lock = match lock(&state)? {
+        Some(lock) => lock,
+        None => return Ok(Err(Halt::NotNow(format!("{}: this agent runs already", state.display())))),
+    };
+    let owner = config.owner()?;
+    let (mut checkpoints, found) = Checkpoints::open(&state, owner)?;
+    let finished = Finished::read(&state, &owner)?;
+    check_json(&state.join(ENDS), &owner)?;
+    let [width, pull, push] = task.widths();
+    let shape = Shape { width, every: config.record_every, rounds: config.identity.rounds };
+    if !found.is_empty() && !state.join(journal::FILE).exists() {
+        bail!(
+            "{}: it is missing, and what was recorded before the checkpoint cannot be recorded again: put it back, or remove the agent's folder to begin the run anew",
+            state.join(journal::FILE).display()
+        );
+    }
+    let mut journal = match Journal::open(&state, owner, shape) {
+        Err(JournalError::Io { path, source }) if source.kind() == std::io::ErrorKind::StorageFull => {
+            return Ok(Err(Halt::NotNow(format!("{}: {source}", path.display()))));
+        }
+        journal => journal?,
+    };
+    let mut recent = Recent::new(config.lag);
     let rounds_kept = History::enough(config.checkpoint_every, config.lag);
     let history = Arc::new(task.history(config.identity.run_id(), rounds_kept));
     let mut agent = Agent::new(task, Arc::clone(&history)).with_context(place)?;
-    if let Some(Checkpoint { k, state: row, sent }) = found {
-        let [_, pull, push] = task.widths();
+    if let Some(chosen) = choose(&mut checkpoints, found, &journal, config.checkpoint_every)? {
+        let (sent, Checkpoint { k, state: row, recent: states, .. }) = (checkpoints.sent(&chosen)?, chosen);
         let fits = |sent: &Sent| sent.pull.len() == pull && sent.push.len() == push;
-        if k > config.identity.rounds || !sent.iter().all(fits) || !sent.is_sorted_by(|a, b| a.at < b.at) {
+        let fit = states.iter().all(|(_, state)| state.len() == width) && sent.iter().all(fits);
+        if k > config.identity.rounds || !fit || !sent.is_sorted_by(|a, b| a.at < b.at) {
             bail!("{}: a checkpoint of round {k} that is none of this run", state.display());
         }
         agent.resume(k, &row).map_err(anyhow::Error::msg).with_context(|| state.display().to_string())?;
+        recent.restore(states);
         history.restore(sent);
         tracing::info!(round = k, "going on from the checkpoint of round {k}");
     }
-    let (at, [width, ..]) = (agent.k(), task.widths());
-    let journal = match Journal::open(&state, fingerprint, width, agent.k()) {
-        Ok(journal) => journal,
-        Err(error) => {
-            let place = state.join(crate::journal::FILE).display().to_string();
-            match error.kind() {
-                std::io::ErrorKind::StorageFull => return Ok(Err(Halt::NotNow(format!("{place}: {error}")))),
-                _ => return Err(error).context(place),
-            }
-        }
-    };
+    let at = agent.k();
+    journal.go_on_at(at)?;
+    let sent_until = checkpoints.sent_until();
+    let saver =
+        journal.handle().and_then(|handle| Saver::start(checkpoints, handle)).context("checkpoints")?;
+    let disk = Disk { folder: &state, owner, shape, journal, recent, saver, sent_until };
 
     let status = Arc::new(Status::new(&ties, config.identity.rounds));
     if let Some(address) = &config.metrics {
@@ -150,8 +156,11 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
         status: Arc::clone(&status),
         patience: config.patience(),
         guard: config.guard(),
-        ends_file: Some(state.join("ends.json")),
+        ends_file: Some((state.join(ENDS), owner)),
     };
+    if let Err(error) = can_listen(&config.network.listen) {
+        return Ok(Err(Halt::NotNow(format!("listening at {}: {error}", config.network.listen))));
+    }
     let mut link = match ZenohLink::open(options) {
         Ok(link) => link,
         // the address may be another's, its own last process's, say, or not there yet
@@ -168,36 +177,34 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
     let say = |k: u64, state: &[f64]| {
         estimates.iter().for_each(|to| to.say(k, method.estimate(state, problem.dim())));
     };
-    let mut run = Run {
+    let mut rounds = Rounds {
         config: &config,
         say: &say,
         agent,
         link: &mut link,
-        checkpoints,
-        journal,
+        disk,
         status: &status,
         saved: None,
         looked: Instant::now(),
+        complaints: Seldom::default(),
     };
-    let finished = Finished::read(&state, config.identity.run_id());
     status.begin(at);
     // who was cut off may have a checkpoint of a later round than the one that it went back to
     let done = match finished.filter(|finished| finished.round <= at) {
         Some(finished) => Ok(finished), // there is no round to go on with, but others may need what it sent
-        None => {
-            run.finish(&state).map_err(|error| Halt::new(error, run.agent.k(), config.checkpoint_every > 0))
-        }
+        None => rounds.finish(),
     };
-    drop(run);
+    drop(rounds);
     let done = match done {
         Ok(finished) => {
             status.finish();
             tracing::info!(round = finished.round, diverged = finished.diverged, "done");
-            let lingered = link.linger(&ties, finished.round, Duration::from_secs_f64(config.linger));
-            if let Ok(false) = lingered {
-                tracing::info!("those that hear this agent have not all come to their end");
+            let began = Instant::now();
+            match link.linger(&ties, finished.round, Duration::from_secs_f64(config.linger)) {
+                Ok(true) => Ok(finished),
+                Ok(false) => Err(Halt::Needed(format!("{:.0} s", began.elapsed().as_secs_f64()))),
+                Err(error) => Err(Halt::Resumable(error)),
             }
-            Ok(finished)
         }
         halted => halted,
     };
@@ -205,171 +212,62 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
     Ok(done)
 }
 
-/// Keeps a second process of the same agent away from its files, for as long as this one lives.
-fn lock(state: &Path) -> Result<std::fs::File> {
+/// Which of the checkpoints that were found, the newest first, is gone on from: the newest before which nothing is missing in the
+/// journal. Nothing is begun anew in silence.
+fn choose(
+    checkpoints: &mut Checkpoints,
+    found: Vec<Checkpoint>,
+    journal: &Journal,
+    checkpoint_every: u64,
+) -> Result<Option<Checkpoint>> {
+    let place = journal.path().display();
+    let Some(oldest) = found.last().map(|oldest| oldest.k) else {
+        let Some(reached) = journal.reaches() else { return Ok(None) };
+        // the first one is there at the latest when the second one is due
+        if checkpoint_every > 0 && reached > 2 * checkpoint_every {
+            bail!(
+                "{place}: there are states of rounds up to {reached}, and no checkpoint: put checkpoint-a and checkpoint-b back, or remove the agent's folder to begin the run anew"
+            );
+        }
+        tracing::warn!(
+            "{place}: there is no checkpoint: beginning anew; what was recorded up to round {reached} is compared"
+        );
+        return Ok(None);
+    };
+    let newest = found[0].k;
+    let Some(chosen) = found.into_iter().find(|found| journal.holds(found.k)) else {
+        return Err(journal.fault(oldest).into());
+    };
+    if chosen.k < newest {
+        tracing::warn!(
+            "{place}: states are missing before the checkpoint of round {newest}: the one of round {} is used",
+            chosen.k
+        );
+        checkpoints.go_back();
+    }
+    Ok(Some(chosen))
+}
+
+/// Says at once what is wrong with the address of an endpoint such as tcp/10.0.0.1:7450: no such host, or none of this machine's. One
+/// that is taken may be free in a moment.
+fn can_listen(endpoint: &str) -> std::io::Result<()> {
+    let address = endpoint.split_once('/').map_or(endpoint, |(_, address)| address);
+    let address = address.split(['?', '#']).next().unwrap_or(address);
+    match std::net::TcpListener::bind(address) {
+        Err(error) if error.kind() != std::io::ErrorKind::AddrInUse => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Keeps a second process of the same agent away from its files, for as long as this one lives; nothing if there is one.
+fn lock(state: &Path) -> Result<Option<std::fs::File>> {
     let path = state.join("lock");
     let place = || path.display().to_string();
-    std::fs::create_dir_all(state).with_context(place)?;
-    let file = std::fs::File::create(&path).with_context(place)?;
+    files::make_folder(state).with_context(place)?;
+    let file = files::private().write(true).create(true).truncate(false).open(&path).with_context(place)?;
     match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => bail!("{}: this agent runs already", place()),
+        Ok(()) => Ok(Some(file)),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
         Err(std::fs::TryLockError::Error(error)) => Err(error).with_context(place),
     }
-}
-
-/// How rounds ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// All are done.
-    Completed,
-    /// The state is beyond all bounds.
-    Diverged,
-    /// In the middle of a round, because a neighbour's state is: back to the last round that was recorded.
-    Cut,
-}
-
-/// A run under way.
-struct Run<'a, 'r> {
-    config: &'r Config,
-    /// Tells an observer of a state, if there may be one.
-    say: &'r dyn Fn(u64, &[f64]),
-    agent: Agent<'a>,
-    link: &'r mut ZenohLink,
-    checkpoints: Checkpoints,
-    journal: Journal,
-    status: &'r Status,
-    /// The round of the last checkpoint that this process wrote.
-    saved: Option<u64>,
-    looked: Instant,
-}
-
-impl Run<'_, '_> {
-    /// Round after round, with records and checkpoints.
-    fn finish(&mut self, folder: &Path) -> Result<Finished, LinkError> {
-        let (rounds, every) = (self.config.identity.rounds, self.config.record_every);
-        let (began, first) = (Instant::now(), self.agent.k());
-        let (mut seconds, mut seconds_first) = (Duration::ZERO, None);
-        let end = loop {
-            let k = self.agent.k();
-            if k.is_multiple_of(every) || k == rounds {
-                if let Err(error) = self.journal.append(k, self.agent.state()) {
-                    tracing::error!(round = k, "the state is not recorded yet: {error}");
-                    self.wait_for_room(|run| Ok(!run.journal.is_full() || run.journal.sync().is_ok()))?;
-                }
-                (self.say)(k, self.agent.state());
-                if !is_sound(self.agent.state()) {
-                    break End::Diverged;
-                }
-            }
-            if k == rounds {
-                break End::Completed;
-            }
-            if self.link.is_stopped() {
-                return Err(LinkError::Stopped); // the slowest of all never waits, and would never hear of it
-            }
-            if k.is_multiple_of(self.config.checkpoint_every) && k > first {
-                self.checkpoint();
-            }
-            let round = Instant::now();
-            match self.agent.round(self.link) {
-                Ok(()) => {}
-                // a neighbour whose state is beyond all bounds sends nothing more
-                Err(LinkError::Ended { from, round }) => {
-                    tracing::warn!("agent {from} ended at round {round}, so this one does at round {k}");
-                    break End::Cut;
-                }
-                Err(error) => return Err(error),
-            }
-            seconds += round.elapsed();
-            seconds_first.get_or_insert(seconds);
-            self.look();
-            self.status.reach(self.agent.k(), self.agent.stepping());
-        };
-        // what is finished must be found by whoever comes back
-        self.wait_for_room(|run| Ok((end != End::Cut || run.go_back()?) && run.checkpoint()))?;
-        let neighbours = self.status.report().neighbours;
-        let finished = Finished {
-            run: self.config.identity.run_id(),
-            round: self.agent.k(),
-            diverged: end != End::Completed,
-            seconds: seconds.as_secs_f64(),
-            seconds_first: seconds_first.unwrap_or_default().as_secs_f64(),
-            waited: neighbours.iter().map(|of| of.waited).sum(),
-            rounds: self.agent.k().saturating_sub(first),
-            asked: neighbours.iter().map(|of| of.asked).sum(),
-        };
-        if let Ok(json) = serde_json::to_string(&finished)
-            && let Err(error) = write_whole(&folder.join(Finished::FILE), json.as_bytes())
-        {
-            tracing::error!("{}: {error}", Finished::FILE);
-        }
-        tracing::info!(seconds = began.elapsed().as_secs_f64(), "all rounds are done");
-        Ok(finished)
-    }
-
-    /// Goes back to the last state that was recorded, of which all agents have one. What was sent since then stays in the history.
-    fn go_back(&mut self) -> Result<bool, LinkError> {
-        match self.journal.sync().and_then(|()| self.journal.last()) {
-            Ok(Some((k, state))) => {
-                self.saved = None; // a checkpoint of that round has less history
-                self.agent.resume(k, &state).map(|()| true).map_err(LinkError::Network)
-            }
-            Ok(None) => Err(LinkError::Network("the states that were recorded are lost".to_owned())),
-            Err(error) => {
-                tracing::error!("no way back to a round: {error}");
-                Ok(false)
-            }
-        }
-    }
-
-    /// Tries again and again what a full disk may not have room for.
-    fn wait_for_room(
-        &mut self,
-        mut is_done: impl FnMut(&mut Self) -> Result<bool, LinkError>,
-    ) -> Result<(), LinkError> {
-        while !is_done(self)? {
-            if self.link.is_stopped() {
-                return Err(LinkError::Stopped);
-            }
-            std::thread::sleep(Duration::from_secs(1));
-        }
-        Ok(())
-    }
-
-    /// Looks at the agent's own loss, now and then: for those who watch, and not a part of the run.
-    fn look(&mut self) {
-        const EVERY: Duration = Duration::from_secs(2);
-        if self.looked.elapsed() >= EVERY {
-            let loss = self.agent.loss();
-            self.status.loss(loss);
-            self.looked = Instant::now();
-        }
-    }
-
-    /// Writes a checkpoint, after the states before it; whether it is there. If it cannot be written the run goes on all the same.
-    fn checkpoint(&mut self) -> bool {
-        let k = self.agent.k();
-        if self.saved == Some(k) {
-            return true;
-        }
-        let (state, sent) = (self.agent.state(), self.agent.history().snapshot());
-        let saved = self.journal.sync().and_then(|()| self.checkpoints.save(k, state, &sent));
-        match saved {
-            Ok(()) => {
-                self.saved = Some(k);
-                self.status.checkpoint(k);
-            }
-            Err(error) => tracing::error!(round = k, "no checkpoint at round {k}: {error}"),
-        }
-        self.saved == Some(k)
-    }
-}
-
-/// Writes a file: first aside, then into its place.
-pub(crate) fn write_whole(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(".part");
-    std::fs::write(&aside, content)?;
-    std::fs::rename(&aside, path)
 }

@@ -21,13 +21,15 @@ pub struct Status {
 
 #[derive(Debug, Default)]
 struct Now {
-    /// Where this process began.
-    first: u64,
     round: u64,
+    /// Rounds done by this process.
+    done: u64,
     waiting: Option<(usize, Graph, Moment, Instant)>,
     neighbours: BTreeMap<usize, Neighbour>,
     stepping: Duration,
     checkpoint: Option<u64>,
+    failed_checkpoints: u64,
+    strangers: u64,
     loss: Option<f64>,
     finished: bool,
     strangers: u64,
@@ -65,6 +67,10 @@ pub struct Report {
     pub loss: Option<f64>,
     /// The round of the last checkpoint.
     pub checkpoint: Option<u64>,
+    /// Checkpoints that could not be written.
+    pub failed_checkpoints: u64,
+    /// Connections of strangers that were refused.
+    pub strangers: u64,
     /// All rounds are done.
     pub finished: bool,
     /// Whom it waits for, on which graph, for which round, and for how many seconds.
@@ -104,13 +110,13 @@ impl Status {
 
     /// The process begins, or goes on, at this round.
     pub fn begin(&self, round: u64) {
-        let mut now = self.lock();
-        (now.first, now.round) = (round, round);
+        self.lock().round = round;
     }
 
     /// So many rounds are done; `stepping` was spent in the method by now.
     pub fn reach(&self, round: u64, stepping: Duration) {
         let mut now = self.lock();
+        now.done += round.saturating_sub(now.round);
         now.round = round;
         now.stepping = stepping;
     }
@@ -123,6 +129,16 @@ impl Status {
     /// A checkpoint was written.
     pub fn checkpoint(&self, round: u64) {
         self.lock().checkpoint = Some(round);
+    }
+
+    /// A checkpoint could not be written.
+    pub fn checkpoint_failed(&self) {
+        self.lock().failed_checkpoints += 1;
+    }
+
+    /// Somebody who is none of the neighbours, or does not prove to be, was sent away.
+    pub fn refuse_stranger(&self) {
+        self.lock().strangers += 1;
     }
 
     /// All rounds are done.
@@ -216,12 +232,14 @@ impl Status {
         Report {
             agent: self.agent,
             round: now.round,
-            rounds_here: now.round - now.first,
+            rounds_here: now.done,
             rounds: self.rounds,
             seconds: seconds(self.began),
             seconds_stepping: now.stepping.as_secs_f64(),
             loss: now.loss,
             checkpoint: now.checkpoint,
+            failed_checkpoints: now.failed_checkpoints,
+            strangers: now.strangers,
             finished: now.finished,
             waiting: now
                 .waiting
@@ -256,7 +274,8 @@ impl Report {
             let labelled = |of: &NeighbourReport| (format!(",neighbour=\"{}\"", of.agent), value(of));
             self.neighbours.iter().map(labelled).collect()
         };
-        family("rounds_total", "counter", "Rounds done.", &one(self.round as f64));
+        family("round", "gauge", "Rounds done; fewer after a crash.", &one(self.round as f64));
+        family("rounds_total", "counter", "Rounds done by this process.", &one(self.rounds_here as f64));
         family("rounds_planned", "gauge", "Rounds to be done.", &one(self.rounds as f64));
         family("seconds_total", "counter", "Seconds since the process began.", &one(self.seconds));
         family(
@@ -271,6 +290,18 @@ impl Report {
         if let Some(checkpoint) = self.checkpoint {
             family("checkpoint_round", "gauge", "Round of the last checkpoint.", &one(checkpoint as f64));
         }
+        family(
+            "checkpoint_failures_total",
+            "counter",
+            "Checkpoints that could not be written.",
+            &one(self.failed_checkpoints as f64),
+        );
+        family(
+            "refused_connections_total",
+            "counter",
+            "Connections of strangers that were refused.",
+            &one(self.strangers as f64),
+        );
         family("finished", "gauge", "1 when all rounds are done.", &one(f64::from(u8::from(self.finished))));
         let waiting: Vec<_> =
             self.waiting.iter().map(|(who, _, _, for_)| (format!(",neighbour=\"{who}\""), *for_)).collect();
@@ -301,6 +332,9 @@ mod tests {
     #[test]
     fn it_says_whom_it_waits_for_and_who_is_away() {
         let status = Status::new(&Ties::of(&Topology::complete(3).unwrap(), 1), 500);
+        status.begin(5);
+        status.checkpoint_failed();
+        status.refuse_stranger();
         status.is_there(0, true);
         status.is_there(2, true);
         status.is_there(2, false);
@@ -316,7 +350,10 @@ mod tests {
 
         let text = report.to_prometheus();
         for line in [
-            "oneway_rounds_total{agent=\"1\"} 7",
+            "oneway_round{agent=\"1\"} 7",
+            "oneway_rounds_total{agent=\"1\"} 2",
+            "oneway_checkpoint_failures_total{agent=\"1\"} 1",
+            "oneway_refused_connections_total{agent=\"1\"} 1",
             "oneway_received_bytes_total{agent=\"1\",neighbour=\"2\"} 1000",
             "oneway_neighbour_up{agent=\"1\",neighbour=\"0\"} 1",
             "oneway_neighbour_up{agent=\"1\",neighbour=\"2\"} 0",

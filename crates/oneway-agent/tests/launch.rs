@@ -3,7 +3,11 @@
 
 mod crew;
 
-use crew::{Place, a9a, complaint, output, quadratic};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crew::{Place, RING, a9a, agent, complaint, output, quadratic, soon};
 
 fn launch(place: &Place, options: &[&str]) -> std::path::PathBuf {
     let out = place.path("out");
@@ -99,4 +103,66 @@ fn problems_of_every_kind_have_the_simulators_bits() {
         let place = Place::new(&experiment);
         place.assert_simulated(&launch(&place, &[]));
     }
+}
+
+/// The folder of the only cell of what was launched into `out`.
+fn cell_of(out: &Path) -> Option<std::path::PathBuf> {
+    Some(std::fs::read_dir(out.join("agents")).ok()?.next()?.ok()?.path())
+}
+
+/// Agents end with what launched them, however it ends; when it is launched again they go on, and the rate is that of the rounds done then.
+#[test]
+fn agents_do_not_outlive_a_launch_that_is_killed() {
+    const ROUNDS: u64 = 20_000;
+    let place = Place::new(&a9a(3, ROUNDS, RING));
+    let out = place.path("out");
+    let arguments = ["launch", place.file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let mut launched = agent().args(arguments).stderr(Stdio::null()).spawn().unwrap();
+    let until = Instant::now() + soon();
+    let states = |agent: usize| cell_of(&out).map(|cell| cell.join(format!("agent-{agent}")));
+    let is_under_way = |agent: usize| {
+        let states = states(agent).map(|folder| folder.join("states"));
+        states.and_then(|states| std::fs::metadata(states).ok()).is_some_and(|file| file.len() > 200_000)
+    };
+    while !(0..3).all(is_under_way) {
+        assert!(Instant::now() < until, "it does not come forward");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    launched.kill().unwrap();
+    launched.wait().unwrap();
+    let until = Instant::now() + Duration::from_secs(30);
+    for agent in 0..3 {
+        let lock = std::fs::File::open(states(agent).unwrap().join("lock")).unwrap();
+        while lock.try_lock().is_err() {
+            assert!(Instant::now() < until, "agent {agent} still runs");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    let done = output(&arguments);
+    assert!(done.status.success(), "{}", complaint(&done));
+    place.assert_simulated(&out);
+    let rates = (0..3).map(|agent| {
+        let finished = std::fs::read(states(agent).unwrap().join("finished.json")).unwrap();
+        let finished: serde_json::Value = serde_json::from_slice(&finished).unwrap();
+        assert!(finished["rounds"].as_u64().unwrap() < ROUNDS, "it went on from a checkpoint");
+        finished["rounds"].as_f64().unwrap() / finished["seconds"].as_f64().unwrap()
+    });
+    let rate = rates.fold(f64::INFINITY, f64::min);
+    let words = format!("completed after {ROUNDS} rounds, {rate:.0} rounds/s;");
+    assert!(complaint(&done).contains(&words), "{words} in {}", complaint(&done));
+}
+
+/// Whoever cannot go on is named, with the last that it said, and its code.
+#[test]
+fn a_launch_ends_with_the_code_of_the_agent_that_cannot_go_on() {
+    let rest =
+        format!("{RING}[[method]]\nname = \"too long\"\nkind = \"smtpp\"\nstep = {{ size = 400.0 }}\n");
+    let place = Place::new(&quadratic(4, 5000, &rest));
+    let out = place.path("out");
+    let base = ["launch", place.file.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let done = output(&[&base[..], &["--guard", "1e20"]].concat());
+    assert_eq!(done.status.code(), Some(1), "{}", complaint(&done));
+    assert!(complaint(&done).contains("ended with code 1: "), "{}", complaint(&done));
+    assert!(complaint(&done).contains("beyond the guard's 1e20"), "{}", complaint(&done));
 }

@@ -15,8 +15,12 @@ fn an_agent_that_runs_is_not_started_twice() {
     crew.start(1); // and waits for the others
     crew.wait_for_words(1, "waiting for the pull row of round 0", soon());
     let again = output(&["run", crew.config(1).to_str().unwrap()]);
-    assert_eq!(again.status.code(), Some(2), "{}", complaint(&again));
-    assert!(complaint(&again).contains("this agent runs already"), "{}", complaint(&again));
+    assert_eq!(again.status.code(), Some(75), "{}", complaint(&again));
+    assert!(
+        complaint(&again).contains("this agent runs already; start this agent again"),
+        "{}",
+        complaint(&again)
+    );
     crew.start(0);
     crew.start(2);
     crew.assert_simulated(&place, soon());
@@ -130,5 +134,56 @@ fn a_run_that_diverged_can_be_looked_at_again() {
     for agent in 0..5 {
         crew.start(agent);
         crew.assert_simulated(&place, soon());
+    }
+}
+
+/// Who is done, and has served long enough, says that others may still need it: that is not the same as being of no more use.
+#[test]
+fn who_leaves_before_its_hearers_are_done_says_so() {
+    let place = Place::new(&quadratic(3, 50, &format!("{RING}{SMTPP}")));
+    let mut crew = Crew::plan(&place, 3, &[]);
+    crew.start_all();
+    crew.assert_simulated(&place, soon());
+    std::fs::remove_file(crew.folder.join("agent-0/ends.json")).unwrap();
+    crew.edit(0, "linger = 600.0", "linger = 1.0");
+    crew.start(0);
+    assert_eq!(crew.wait(0, soon()).code(), Some(75), "{}", crew.log(0));
+    assert!(crew.log(0).contains("done, but not all that hear this agent are"), "{}", crew.log(0));
+}
+
+/// An address at which it can never listen is named at once.
+#[test]
+fn an_address_of_no_machine_or_another_is_named() {
+    let place = Place::new(&quadratic(3, 50, &format!("{RING}{SMTPP}")));
+    for host in ["no-such-host.invalid", "192.0.2.1"] {
+        let mut crew = Crew::plan(&place, 3, &[]);
+        let listen = format!("tcp/{}", crew.address(0));
+        crew.edit(0, &format!("listen = \"{listen}\""), &format!("listen = \"tcp/{host}:7450\""));
+        crew.start(0);
+        assert_eq!(crew.wait(0, Duration::from_secs(60)).code(), Some(75), "{}", crew.log(0));
+        assert!(crew.log(0).contains(&format!("listening at tcp/{host}:7450: ")), "{}", crew.log(0));
+    }
+}
+
+/// Data, states and rows are nobody else's business.
+#[cfg(unix)]
+#[test]
+fn what_is_written_only_its_owner_may_read() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new(&a9a(3, 50, RING));
+    let mut crew = Crew::plan(&place, 3, &["--checkpoint-every", "10"]);
+    crew.start_all();
+    crew.assert_simulated(&place, soon());
+    let mut folders = vec![crew.folder.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap().map(Result::unwrap) {
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            let is_folder = entry.file_type().unwrap().is_dir();
+            if entry.path().extension().is_some_and(|extension| extension == "log") {
+                continue; // the test's own
+            }
+            assert_eq!(mode, if is_folder { 0o700 } else { 0o600 }, "{}", entry.path().display());
+            folders.extend(is_folder.then(|| entry.path()));
+        }
     }
 }

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::owner::Owner;
+
 /// What an agent knows of ends.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
@@ -32,7 +34,7 @@ struct Known {
 /// What is known for ever.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct Noted {
-    run: u64,
+    owner: Owner,
     /// Neighbours that have said that they are done.
     done: BTreeMap<usize, u64>,
     /// Neighbours that know that this agent is.
@@ -41,10 +43,12 @@ struct Noted {
 
 impl Ends {
     /// With what was noted in a file, if there is one, of this run.
-    pub(super) fn open(file: Option<PathBuf>, run: u64) -> Self {
+    pub(super) fn open(file: Option<(PathBuf, Owner)>) -> Self {
+        let (file, owner) = file.unzip();
+        let owner = owner.unwrap_or_default();
         let bytes = file.as_ref().and_then(|file| std::fs::read(file).ok());
         let noted = bytes.and_then(|bytes| serde_json::from_slice::<Noted>(&bytes).ok());
-        let noted = noted.filter(|noted| noted.run == run).unwrap_or(Noted { run, ..Noted::default() });
+        let noted = noted.filter(|noted| noted.owner == owner).unwrap_or(Noted { owner, ..Noted::default() });
         let known = Known { seen: BTreeMap::new(), noted };
         Self { file, known: Mutex::new(known), news: Condvar::new() }
     }
@@ -72,7 +76,7 @@ impl Ends {
         change(&mut noted);
         if noted != known.noted {
             if let Some(file) = &self.file {
-                crate::run::write_whole(file, &serde_json::to_vec(&noted)?)?;
+                crate::files::write_whole(file, &serde_json::to_vec(&noted)?)?;
             }
             known.noted = noted;
         }
@@ -114,7 +118,8 @@ mod tests {
     #[test]
     fn what_was_noted_is_known_after_a_restart_and_what_was_seen_is_not() {
         let folder = tempfile::tempdir().unwrap();
-        let open = |run| Ends::open(Some(folder.path().join("ends.json")), run);
+        let of = |agent| Owner { agent, ..Owner::default() };
+        let open = |agent| Ends::open(Some((folder.path().join("ends.json"), of(agent))));
         let ends = open(7);
         ends.see(1, 500);
         ends.note(2, 400).unwrap();
@@ -123,10 +128,10 @@ mod tests {
         let again = open(7);
         assert_eq!((again.of(1), again.of(2), again.is_noted(2)), (None, Some(400), true));
         assert!(again.is_told(3) && !again.is_told(2));
-        assert_eq!(open(8).of(2), None, "of another run");
+        assert_eq!(open(8).of(2), None, "of another agent");
         std::fs::write(folder.path().join("ends.json"), "{").unwrap();
         assert_eq!(open(7).of(2), None, "damaged");
-        let nowhere = Ends::open(Some(folder.path().join("none/ends.json")), 7);
+        let nowhere = Ends::open(Some((folder.path().join("none/ends.json"), of(7))));
         assert!(nowhere.note(2, 400).is_err() && !nowhere.is_noted(2), "what is not on disk is not noted");
     }
 }

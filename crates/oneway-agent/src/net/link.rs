@@ -25,6 +25,7 @@ use crate::history::{Found, History};
 use crate::identity::Identity;
 use crate::inbox::Inbox;
 use crate::link::{Link, LinkError, Patience};
+use crate::owner::Owner;
 use crate::rows::Rows;
 use crate::status::Status;
 use crate::ties::Ties;
@@ -63,8 +64,8 @@ pub struct ZenohOptions<'a> {
     pub patience: Patience,
     /// What it refuses.
     pub guard: Guard,
-    /// Where it notes which neighbours have come to their end; only in memory if that is nowhere.
-    pub ends_file: Option<PathBuf>,
+    /// Where it notes which neighbours have come to their end, and whose notes these are; only in memory if that is nowhere.
+    pub ends_file: Option<(PathBuf, Owner)>,
 }
 
 /// One agent's end of its links on a network.
@@ -126,7 +127,7 @@ impl ZenohLink {
         let keys = Keys::new(identity.key());
         let (session, tunnels) =
             open_session(endpoints, ties, &keys, rows.longest_frame(), Arc::clone(&status))?;
-        let ends = Arc::new(Ends::open(ends_file, identity.run_id()));
+        let ends = Arc::new(Ends::open(ends_file));
         let hearing = Arc::new(Hearing {
             inbox: Inbox::new(ties, &rows),
             status: Arc::clone(&status),

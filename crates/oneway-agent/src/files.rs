@@ -1,0 +1,77 @@
+//! Files that are an agent's own: nobody else may read them, and they are whole or not there.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Options for a file that only its owner may read.
+pub fn private() -> OpenOptions {
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+/// Makes a folder that only its owner may look into, and those above it, if they are not there.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    let mut folder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
+    folder.recursive(true).create(path)
+}
+
+/// A path with something behind its name.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Makes a file: what `write` writes goes aside, is synced, and then into its place. If that fails, what was there is as it was.
+pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
+    let aside = beside(path, ".part");
+    let written = (|| {
+        let mut file = private().write(true).create(true).truncate(true).open(&aside)?;
+        let written = write(&mut file)?;
+        file.sync_all()?;
+        std::fs::rename(&aside, path)?;
+        Ok(written)
+    })();
+    if written.is_err() {
+        drop(std::fs::remove_file(&aside));
+    }
+    written
+}
+
+/// Names in a folder are on disk after this.
+pub fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Makes a file with this content, [whole](replace) or not at all.
+pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
+    replace(path, |file| file.write_all(content))?;
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), sync_folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_whole_and_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("a/b");
+        make_folder(&inner).unwrap();
+        let path = inner.join("file");
+        write_whole(&path, b"one").unwrap();
+        assert!(replace(&path, |_| Err::<(), _>(io::Error::other("no"))).is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), b"one");
+        assert!(!beside(&path, ".part").exists());
+        #[cfg(unix)]
+        for (path, mode) in [(&path, 0o600), (&inner, 0o700)] {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, mode);
+        }
+    }
+}
