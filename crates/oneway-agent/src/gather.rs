@@ -39,7 +39,7 @@ pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
     }
     let began = std::time::Instant::now();
     let mut simulator = Simulator::new(setup)?;
-    let mut recorder = Recorder::default();
+    let mut recorder = Recorder::new(cell.extras());
     let (rounds, every) = (cell.rounds(), cell.record_every());
     loop {
         let states: Vec<_> = journals.iter_mut().map(Iterator::next).collect();

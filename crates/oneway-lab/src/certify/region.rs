@@ -271,6 +271,8 @@ mod tests {
             test_accuracy: None,
             bytes_sent: None,
             time: None,
+            loss_gap: None,
+            agents_grad_norm_sq: None,
         };
         let end = End {
             status,

@@ -265,6 +265,8 @@ mod tests {
             test_accuracy: None,
             bytes_sent: Some(100 * i as u64),
             time: (topology == "timed").then_some(loss),
+            loss_gap: None,
+            agents_grad_norm_sq: None,
         };
         let points = losses.iter().enumerate().map(point).collect();
         Curve { topology: topology.to_owned(), method: method.to_owned(), repetition: 0, points }

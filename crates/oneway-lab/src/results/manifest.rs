@@ -9,6 +9,7 @@ use super::cells::{CellStatus, End, body};
 use super::curves::Curve;
 use super::sha256;
 use crate::experiment::plan::{Cell, Entry, Plan};
+use crate::problem_facts::Optimum;
 use crate::runner::Ran;
 
 /// The manifest of a results folder.
@@ -47,6 +48,9 @@ pub(crate) struct EntryRecord {
     pub(crate) push_sha256: String,
     /// The step sizes of the file were divided by this.
     pub(crate) step_divided_by: f64,
+    /// F*, where `loss_gap` is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) optimum: Option<Optimum>,
 }
 
 impl EntryRecord {
@@ -62,6 +66,7 @@ impl EntryRecord {
             pull_sha256,
             push_sha256,
             step_divided_by: entry.divided_by,
+            optimum: entry.optimum(),
         }
     }
 }
