@@ -4,6 +4,7 @@
 //! is a pure function: same report, same bytes. All text is escaped; the SVG of figures and drawings is taken as it is.
 
 mod figures;
+mod maths;
 pub(crate) mod number;
 mod palette;
 mod tables;
@@ -175,7 +176,7 @@ fn sections(report: &Report, palette: &palette::Palette) -> Vec<(&'static str, &
 
 /// One after another.
 fn notes(notes: &[String]) -> Markup {
-    html! { ul { @for note in notes { li { (note) } } } }
+    html! { ul { @for note in notes { li { (maths::set(note)) } } } }
 }
 
 /// The experiment, folded.
