@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use rayon::prelude::*;
 
 use crate::args::AuditArgs;
 use crate::audit::{Audited, Candidates, pictures, written};
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
+use crate::figure::gallery;
 use crate::report::page;
 use crate::results::folder::OutputFolder;
 use crate::runner::pool;
@@ -39,7 +39,7 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(&default_out))?;
     let figures = OutputFolder::prepare(&folder.path().join("figures"))?;
     let pictures = pictures::slack(&audited);
-    pool.install(|| pictures.par_iter().try_for_each(|picture| picture.write(&figures)))?;
+    pool.install(|| gallery::write(&pictures, &figures))?;
     let files = [
         folder.write("audit.json", written::json(&audited, &skipped)?)?,
         folder.write("slack.csv", written::csv(&audited))?,

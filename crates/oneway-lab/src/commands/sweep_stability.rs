@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::args::SweepStabilityArgs;
+use crate::figure::gallery;
 use crate::progress::Spinner;
 use crate::results::folder::OutputFolder;
 use crate::runner::Runner;
@@ -23,7 +24,7 @@ pub(crate) fn sweep_stability(args: &SweepStabilityArgs) -> Result<ExitCode> {
     drop(spinner);
     let mut written = vec![folder.write("limits.csv", show::csv(&sweep, &rows))?];
     let pictures = show::pictures(&sweep, &rows);
-    runner.install(|| pictures.iter().try_for_each(|picture| picture.write(&folder)))?;
+    runner.install(|| gallery::write(&pictures, &folder))?;
     written.extend(pictures.iter().map(|picture| folder.path().join(format!("{}.svg", picture.file))));
     let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     let (table, gaps) = (show::table(&sweep, &rows), show::gaps(&sweep, &rows));

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 
 use crate::args::TuneArgs;
 use crate::experiment::Experiment;
+use crate::figure::gallery;
 use crate::results::cells::CellStore;
 use crate::results::folder::OutputFolder;
 use crate::runner::Runner;
@@ -30,7 +31,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     }
     let tuned = search.write(&folder)?;
     folder.write("comparison.csv", comparison.csv())?;
-    runner.install(|| comparison.picture().write(&folder))?;
+    runner.install(|| gallery::write(&[comparison.picture()], &folder))?;
     let mut text = std::io::stdout();
     writeln!(text, "{}\n{}\n", search.table(), search.budget())?;
     writeln!(text, "{}", comparison.table())?;
