@@ -127,8 +127,9 @@ pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
     let maps: Vec<(String, Vec<Place>)> = variants.iter().flat_map(maps).collect();
     let decentralised = |entry: &&Entry| entry.graph != "complete" && entry.run.agents <= MOST_AGENTS;
     let entries: Vec<&Entry> = plan.entries.iter().filter(decentralised).collect();
-    let links_of = |entry: &&Entry| (unswept(&entry.topology_name), entry.graph, entry.mixing_sha256());
-    let links: Vec<(&str, &str, [String; 2])> = entries.iter().map(links_of).collect();
+    let links =
+        entries.iter().map(|entry| (unswept(&entry.topology_name), entry.graph, entry.mixing_sha256()));
+    let links: Vec<(&str, &str, [String; 2])> = links.collect();
     let mut pictures: Vec<Picture> = vec![];
     for (at, entry) in entries.iter().enumerate() {
         if links[..at].contains(&links[at]) {
