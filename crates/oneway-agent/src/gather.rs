@@ -77,7 +77,7 @@ pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
     let diverged_at = agents.iter().filter_map(States::diverged_at).min();
     let began = std::time::Instant::now();
     let mut simulator = Simulator::new(setup)?;
-    let mut recorder = Recorder::default();
+    let mut recorder = Recorder::new(cell.extras());
     let mut next = 0;
     loop {
         let k = diverged_at.map_or(next, |end| next.min(end));

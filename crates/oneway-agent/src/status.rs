@@ -32,7 +32,6 @@ struct Now {
     strangers: u64,
     loss: Option<f64>,
     finished: bool,
-    strangers: u64,
 }
 
 #[derive(Debug, Default)]
@@ -136,9 +135,11 @@ impl Status {
         self.lock().failed_checkpoints += 1;
     }
 
-    /// Somebody who is none of the neighbours, or does not prove to be, was sent away.
-    pub fn refuse_stranger(&self) {
-        self.lock().strangers += 1;
+    /// Somebody who is none of the neighbours, or does not prove to be, was sent away; how many so far.
+    pub fn refuse_stranger(&self) -> u64 {
+        let mut now = self.lock();
+        now.strangers += 1;
+        now.strangers
     }
 
     /// All rounds are done.
@@ -191,13 +192,6 @@ impl Status {
         let neighbour = now.neighbour(from);
         neighbour.refused += 1;
         neighbour.refused
-    }
-
-    /// A connection was turned away that did not prove who it is; how many so far.
-    pub fn refuse_stranger(&self) -> u64 {
-        let mut now = self.lock();
-        now.strangers += 1;
-        now.strangers
     }
 
     /// A neighbour is there, or away.

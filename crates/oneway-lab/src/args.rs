@@ -79,7 +79,7 @@ pub(crate) struct ReproduceArgs {
 pub(crate) struct ReportArgs {
     /// A results folder, or a folder of them
     pub(crate) dir: PathBuf,
-    /// Draw every column of curves.csv, not only loss and gradient
+    /// Draw every column of curves.csv, not only losses, gradients and consensus
     #[arg(long)]
     pub(crate) all: bool,
 }

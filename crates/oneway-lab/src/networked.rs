@@ -6,13 +6,14 @@ use anyhow::{Context, Result, bail};
 use oneway::data::{Dataset, libsvm};
 use oneway::engine::Setup;
 use oneway::methods::combine::Recipe;
-use oneway::metrics::Measurement;
+use oneway::metrics::{Extras, Measurement};
 use oneway::problem::Problem;
 use toml::{Table, Value};
 
 use crate::experiment::Experiment;
 use crate::experiment::clock::Timing;
 use crate::experiment::fields::Fields;
+use crate::experiment::measure::MeasureSpec;
 use crate::experiment::plan::{Cell, Plan};
 use crate::experiment::problem::{ProblemSpec, Problems, Rows};
 use crate::experiment::spec::RunSpec;
@@ -159,6 +160,11 @@ impl<'a> NetworkedCell<'a> {
         self.cell.setup()
     }
 
+    /// What is measured beside the rest. Where that takes F*, it may take a moment.
+    pub fn extras(&self) -> Extras {
+        self.cell.extras()
+    }
+
     /// The method, as it is put together.
     pub fn recipe(&self) -> &'a Recipe {
         &self.cell.entry.recipe
@@ -231,7 +237,8 @@ impl Share {
 
 /// Builds a problem from its settings, for so many agents; paths in them are relative to `folder`.
 pub fn problem(settings: Table, agents: usize, folder: &Path) -> Result<Box<dyn Problem>> {
-    let run = RunSpec { agents, iterations: 1, repetitions: 1, seed: 1, record_every: 1 };
+    let measure = MeasureSpec::Only { loss_gap: false, agents: false };
+    let run = RunSpec { agents, iterations: 1, repetitions: 1, seed: 1, record_every: 1, measure };
     let spec = ProblemSpec::read(Fields::new("problem", settings), folder, run)?;
     Problems::build(&spec, agents)
 }

@@ -116,6 +116,8 @@ impl Runner {
             jobs.iter().partition(|cell| large(cell));
         let spare = small.len() < self.pool.current_num_threads();
         let results: Result<Vec<_>> = self.pool.install(|| {
+            // F* on all threads before they have cells to run, each of which would look for it alone
+            jobs.iter().for_each(|cell| drop(cell.entry.optimum()));
             let mut results = large.iter().map(|cell| run(cell, false)).collect::<Result<Vec<_>>>()?;
             results.extend(small.par_iter().map(|cell| run(cell, spare)).collect::<Result<Vec<_>>>()?);
             Ok(results)
@@ -130,7 +132,7 @@ impl Runner {
 
     /// Runs one cell; with threads to spare, they measure while it goes on.
     fn compute(&self, cell: &Cell<'_>, spare: bool, bar: CellBar) -> Result<CellResult> {
-        let (run, setup) = (cell.entry.run, cell.setup());
+        let (run, setup, extras) = (cell.entry.run, cell.setup(), cell.extras());
         let mut engine = cell.entry.engine(setup)?;
         let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + '_)| {
             let mut watch = Watch { run, record, bar, interrupted: &self.interrupted };
@@ -140,11 +142,11 @@ impl Runner {
         let ((outcome, waited), points) = match spare {
             true => {
                 let run = |recorder: &mut record::Beside<'_, '_>| watched(&mut |view| recorder.record(view));
-                let (ran, points) = record::beside(setup, run)?;
+                let (ran, points) = record::beside(setup, extras, run)?;
                 (ran?, points)
             }
             false => {
-                let mut recorder = Recorder::default();
+                let mut recorder = Recorder::new(extras);
                 let ran = watched(&mut |view| recorder.record(view))?;
                 (ran, recorder.finish(&engine.view())?)
             }

@@ -75,6 +75,29 @@ fn rounds_with_a_clock_take_their_time_and_without_one_none() {
 }
 
 #[test]
+fn with_a_clock_figures_and_the_page_open_on_time() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", timed());
+    let page = |arguments: &[&str]| {
+        let output = lab.oneway(&[&["run", "experiment.toml", "--out", "results"], arguments].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        fs::read_to_string(lab.path("results/report.html")).unwrap()
+    };
+    let checked = |page: &str| {
+        let choice = page.split("<input type=\"radio\"").find(|choice| choice.contains(" checked>")).unwrap();
+        choice.split("value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    assert!(checked(&page(&[])).starts_with("virtual time"));
+    for (figure, axis) in [("", "virtual time"), ("-by-iteration", "iteration"), ("-by-bytes", "bytes sent")]
+    {
+        let svg = fs::read_to_string(lab.path(&format!("results/figures/loop-loss{figure}.svg"))).unwrap();
+        assert!(svg.contains(&format!(">{axis}")), "{figure}: {svg}");
+    }
+    lab.write("experiment.toml", EXPERIMENT);
+    assert_eq!(checked(&page(&[])), "iteration");
+}
+
+#[test]
 fn the_clock_is_part_of_what_a_result_depends_on_and_can_be_swept() {
     let lab = Lab::new();
     let first = lab.results(&timed(), &[]);

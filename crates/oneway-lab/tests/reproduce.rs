@@ -59,7 +59,8 @@ fn one_command_gives_curves_claims_figures_and_a_page_with_the_same_bytes_on_any
     }
     assert!(page.contains("Two repetitions: a look, not a verdict."));
     assert!(!lab.path("one/figures").join("one-step-0.1-loss.svg").exists());
-    assert_eq!(page.matches("class=\"chart\"").count(), 8, "the one-step folders are not drawn");
+    assert_eq!(page.matches("class=\"chart\"").count(), 16, "the one-step folders are not drawn");
+    assert!(page.contains("the last state: means ± standard errors over 2 repetitions"));
     assert!(page.contains("data-series=\"SMTPP (trees)\"") && !page.contains("http://www.w3.org/1999/xlink"));
 
     // CSGDM does not see the topology: it ran once for both. With one step for all, three methods on Multi-Sub-Ring are
@@ -117,6 +118,11 @@ fn any_results_folder_has_a_page() {
     for figure in ["loop-loss", "loop-gradient", "loop-consensus", "loop-network-full"] {
         assert!(lab.path(&format!("results/figures/{figure}.svg")).exists(), "{figure}");
     }
+    let page = read(&lab, "results/report.html");
+    let results = page.split("<section id=\"results\"").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(results.contains("2 completed") && results.contains(" ± ") && results.contains(">SMTPP</th>"));
+    assert!(results.contains("F* is the lowest loss that gradients without noise find"), "{results}");
+    assert!(page.contains("Lines: means of 2 repetitions. Bands: from their lowest to their highest."));
     // the links moved: figures of the curves remain
     lab.write("links.txt", "0 1\n1 2\n2 3\n3 0\n");
     let by_file = EXPERIMENT.replace("kind = \"ring\"", "file = \"links.txt\"");
@@ -126,6 +132,39 @@ fn any_results_folder_has_a_page() {
     assert!(output.status.success());
     assert!(stderr(&output).contains("no networks and no notes"), "{}", stderr(&output));
     assert!(lab.path("by-file/figures/loop-loss.svg").exists());
+}
+
+#[test]
+fn a_network_is_drawn_once_for_all_values_of_a_sweep() {
+    let lab = Lab::new();
+    let drawn = |sweep: &str| {
+        lab.write("experiment.toml", format!("{EXPERIMENT}\n[sweep]\n{sweep}\n"));
+        let output = lab.oneway(&["run", "experiment.toml", "--out", "results"]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let files = fs::read_dir(lab.path("results/figures")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let mut networks: Vec<String> =
+            names.filter(|n| n.contains("-network-") && n.ends_with(".svg")).collect();
+        networks.sort();
+        fs::remove_dir_all(lab.path("results")).unwrap();
+        networks
+    };
+    assert_eq!(drawn("problem.alpha = [0.01, 0.1]\nrun.seed = [1, 2]"), ["loop-network-full.svg"]);
+    assert_eq!(drawn("run.agents = [3, 4]").len(), 2, "other links are another network");
+}
+
+#[test]
+fn what_a_font_lacks_is_replaced_and_said_once() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", EXPERIMENT.replace("name = \"SMTPP\"", "name = \"動量 🙂\""));
+    let output = lab.oneway(&["run", "experiment.toml", "--out", "results"]);
+    assert!(output.status.success());
+    let said = stderr(&output);
+    assert_eq!(said.matches("the fonts of PNG and PDF figures lack").count(), 1, "{said}");
+    assert!(["動", "量", "🙂"].iter().all(|c| said.contains(c)), "{said}");
+    for file in ["figures/loop-loss.svg", "report.html"] {
+        assert!(read(&lab, &format!("results/{file}")).contains("動量 🙂"), "{file} keeps the name");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{EXPERIMENT, Lab, Results, changed, stderr, stdout};
+use common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
 
 /// The experiment of the design document, shortened, with two more methods to fill and leave empty other columns.
 const DESIGN: &str = r#"
@@ -66,7 +66,7 @@ fn curves_have_the_promised_columns_rows_and_numbers() {
     assert_eq!(
         results.csv.lines().next().unwrap(),
         "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,tracking_error,momentum_error,\
-         conservation_error,test_accuracy,bytes_sent,time"
+         conservation_error,test_accuracy,bytes_sent,time,loss_gap,agents_grad_norm_sq"
     );
     assert!(results.csv.ends_with('\n') && !results.csv.contains('\r'));
     let iterations: Vec<String> = (0..=90).step_by(10).chain([95]).map(|k: u32| k.to_string()).collect();
@@ -96,6 +96,10 @@ fn curves_have_the_promised_columns_rows_and_numbers() {
                     "{row:?}"
                 );
                 assert_eq!(row[12], "", "there is no clock");
+                assert!(
+                    !row[13].is_empty() && row[14].is_empty(),
+                    "F* is cheap on a9a, ∇F at 20 agents is not"
+                );
             }
         }
     }
@@ -135,6 +139,66 @@ fn the_summary_has_settings_status_timings_and_hashes() {
     let divided_by = |entry: usize| summary["entries"][entry]["step_divided_by"].as_f64().unwrap();
     assert!((divided_by(0) - 1.0).abs() > 1e-3, "c_π of a flower is not 1");
     assert_eq!(divided_by(1), 1.0, "effective changes nothing for push-sum, nor was it asked for");
+}
+
+#[test]
+fn what_costs_more_is_measured_where_it_is_cheap_or_asked_for() {
+    let lab = Lab::new();
+    let dsgd = "[[method]]\nname = \"DSGD\"\nkind = \"dsgd\"\nstep = 0.2\n";
+    let experiment = changed(&format!("{QUADRATIC}{dsgd}"), "iterations = 100", "iterations = 400");
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    let results = lab.results(&experiment, &[]);
+    let optimum = &results.summary["entries"][0]["optimum"];
+    assert!(optimum["is"].as_str().unwrap().starts_with("the minimum"), "{optimum}");
+    for row in results.rows() {
+        assert_eq!(number(row[13]), number(row[4]) - optimum["loss"].as_f64().unwrap(), "F(x̄) − F*");
+        assert!(number(row[13]) > -1e-14, "nothing is below the minimum: {row:?}");
+        assert!(number(row[14]) >= number(row[5]) * (1.0 - 1e-9), "of a quadratic, by convexity: {row:?}");
+    }
+    // its mean is at the minimum, and its agents, at the ends of a ring of different data, are not
+    let dsgd = results.rows_of("DSGD").pop().unwrap();
+    assert!(number(dsgd[5]) < 1e-12 && number(dsgd[14]) > 1e-3, "{dsgd:?}");
+    for (measure, has) in [
+        ("[]", [false, false]),
+        ("[\"loss_gap\"]", [true, false]),
+        ("[\"agents_grad_norm_sq\"]", [false, true]),
+        ("[\"agents_grad_norm_sq\", \"loss_gap\"]", [true, true]),
+    ] {
+        let some = lab.results(&experiment, &["--set", &format!("run.measure={measure}")]);
+        for (row, whole) in some.rows().iter().zip(results.rows()) {
+            assert_eq!(row[..13], whole[..13], "the rest is as it was");
+            assert_eq!([!row[13].is_empty(), !row[14].is_empty()], has, "{measure}");
+            assert!(
+                [13, 14].iter().all(|&at| row[at].is_empty() || row[at] == whole[at]),
+                "{row:?} {whole:?}"
+            );
+        }
+        assert_eq!(some.summary["entries"][0]["optimum"].is_object(), has[0]);
+        let verified = lab.oneway(&["verify", "results"]);
+        assert!(verified.status.success(), "{}{}", stdout(&verified), stderr(&verified));
+    }
+    let before = lab.listing();
+    for (measure, words) in [
+        ("true", ["run: `measure` = true", "\"loss_gap\""]),
+        ("[\"loss-gap\"]", ["run: unknown measure", "loss_gap"]),
+        ("[1]", ["run: `measure` = 1", "\"agents_grad_norm_sq\""]),
+    ] {
+        let output = lab.oneway(&["run", "experiment.toml", "--set", &format!("run.measure={measure}")]);
+        assert_refused(&lab, &before, &output, &words);
+    }
+}
+
+#[test]
+fn the_lowest_loss_of_least_squares_is_its_minimum() {
+    let lab = Lab::new();
+    let problem = "kind = \"least-squares\"\ndataset = \"synthetic\"\nrows = 320\nfeatures = 4\nheterogeneity = 1.0\nbatch = \"full\"\n";
+    let experiment = changed(QUADRATIC, "kind = \"quadratic\"\ndim = 4\n", problem);
+    let results =
+        lab.results(&experiment, &["--set", "run.iterations=6000", "--set", "run.record_every=1000"]);
+    assert!(results.summary["entries"][0]["optimum"]["is"].as_str().unwrap().starts_with("the minimum"));
+    let end = results.rows().pop().unwrap();
+    let (loss, gap) = (end[4].parse::<f64>().unwrap(), end[13].parse::<f64>().unwrap());
+    assert!(gap.abs() < 1e-14 * loss.max(1.0), "a method that converges comes to it: {gap} above, of {loss}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
-use oneway::metrics::Measurement;
+use oneway::metrics::{Extras, Measurement};
 use oneway::observe::View;
 use oneway::partition::Partition;
 use oneway::problems::{Batch, Logistic};
@@ -118,7 +118,7 @@ fn measured_beside(case: &Case, problem: &Logistic) -> Vec<Measurement> {
         let mut record = |view: &View<'_>| recorder.record(view).map(ControlFlow::Continue);
         case.simulator(problem).run(ROUNDS, RECORD_EVERY, &mut record).unwrap()
     };
-    record::beside(case.setup(problem), run).unwrap().1
+    record::beside(case.setup(problem), Extras::default(), run).unwrap().1
 }
 
 fn problem(batch: Batch) -> Logistic {

@@ -39,23 +39,36 @@ pub struct Measurement {
     pub bytes_sent: Option<u64>,
     /// Virtual time, in steps of a nominal agent, where there is a clock.
     pub time: Option<f64>,
+    /// F(x̄) − F*, where [`Extras`] say what F* is.
+    pub loss_gap: Option<f64>,
+    /// (1/n) Σ ‖∇F(x_i)‖², where [`Extras`] ask for it: small only if every agent's own estimate is good.
+    pub agents_grad_norm_sq: Option<f64>,
+}
+
+/// What is measured beside the rest if it is asked for: it takes knowledge, or time.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Extras {
+    /// F*, for F(x̄) − F*.
+    pub optimum: Option<f64>,
+    /// Whether to take ∇F at every agent's estimate: n passes over all data for each state.
+    pub agents: bool,
 }
 
 /// Measures one state. Costs about one pass over all data, two for methods with momentum.
 pub fn measure(view: &View<'_>) -> Result<Measurement> {
-    let mut measured = measure_many(std::slice::from_ref(view))?;
+    let mut measured = measure_many(std::slice::from_ref(view), Extras::default())?;
     Ok(measured.remove(0))
 }
 
 /// Measures several states of one run (or of runs of one method on one problem): passes over the data are shared, and the
 /// bits are those of [`measure`].
-pub fn measure_many(views: &[View<'_>]) -> Result<Vec<Measurement>> {
+pub fn measure_many(views: &[View<'_>], extras: Extras) -> Result<Vec<Measurement>> {
     let threads = views.first().is_some_and(|view| worth_threads(view.agents(), view.problem.dim()));
-    measure_on(threads, views)
+    measure_on(threads, views, extras)
 }
 
 /// [`measure_many`], with the passes over the data on all threads or on this one.
-pub(crate) fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measurement>> {
+pub(crate) fn measure_on(threads: bool, views: &[View<'_>], extras: Extras) -> Result<Vec<Measurement>> {
     let Some(first) = views.first() else { return Ok(vec![]) };
     let means = views.iter().map(average).collect::<Result<Vec<_>>>()?;
     let points: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
@@ -68,10 +81,15 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measur
     for (at, (view, mean)) in views.iter().zip(&means).enumerate() {
         let n = view.agents() as f64;
         let (consensus, _) = over_agents(view, |i, _| distance_sq(view.estimate(i), mean));
+        let (loss, grad_norm_sq) = (losses[at] / n, gradients[at].iter().map(|g| square(g / n)).sum());
+        let at_agents = || match view.method.network() {
+            Network::Central => grad_norm_sq, // all agents hold x̄
+            _ => gradients_at_agents(threads, view),
+        };
         measured.push(Measurement {
             iteration: view.k,
-            loss: losses[at] / n,
-            grad_norm_sq: gradients[at].iter().map(|g| square(g / n)).sum(),
+            loss,
+            grad_norm_sq,
             consensus_error: consensus / n,
             tracking_error: tracking_error(view)?,
             momentum_error: momentum_errors.as_ref().map(|errors| errors[at]),
@@ -79,6 +97,8 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>]) -> Result<Vec<Measur
             test_accuracy: accuracies.as_ref().map(|accuracies| accuracies[at]),
             bytes_sent: bytes_sent(view),
             time: view.time,
+            loss_gap: extras.optimum.map(|optimum| loss - optimum),
+            agents_grad_norm_sq: extras.agents.then(at_agents),
         });
     }
     Ok(measured)
@@ -119,6 +139,28 @@ fn passes(
     let [losses, gradients, far] = total;
     let far = momentum.map(|_| far.iter().map(|far| far / first.agents() as f64).collect());
     (losses, gradients.chunks_exact(d).map(<[f64]>::to_vec).collect(), far)
+}
+
+/// (1/n) Σ_j ‖∇F(x_j)‖², with ∇F = (1/n) Σ_i ∇f_i: a few agents' estimates at a time share a pass over all data.
+fn gradients_at_agents(threads: bool, view: &View<'_>) -> f64 {
+    const TOGETHER: usize = 8;
+    let (n, d) = (view.agents(), view.problem.dim());
+    let parts = in_blocks(threads, n.div_ceil(TOGETHER), |blocks| {
+        let agents = blocks.start * TOGETHER..n.min(blocks.end * TOGETHER);
+        let mut total = 0.0;
+        for few in agents.collect::<Vec<_>>().chunks(TOGETHER) {
+            let points: Vec<&[f64]> = few.iter().map(|&j| view.estimate(j)).collect();
+            let [mut sums, mut gradients] = [vec![0.0; few.len() * d], vec![0.0; few.len() * d]];
+            let mut losses = vec![0.0; few.len()];
+            for i in 0..n {
+                view.problem.exact_many(i, &points, &mut losses, &mut gradients);
+                add(&mut sums, 1.0, &gradients);
+            }
+            total += sums.iter().map(|sum| square(sum / n as f64)).sum::<f64>();
+        }
+        total
+    });
+    parts.iter().sum::<f64>() / n as f64
 }
 
 /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖², for methods that track.

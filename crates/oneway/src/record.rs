@@ -8,7 +8,7 @@ use rayon::{Scope, Yield};
 
 use crate::Result;
 use crate::engine::Setup;
-use crate::metrics::{Measurement, measure_many, measure_on};
+use crate::metrics::{Extras, Measurement, measure_many, measure_on};
 use crate::observe::View;
 
 /// States that wait to be measured together.
@@ -57,11 +57,17 @@ impl Batch {
 /// Measures batches as they fill up, on the thread of the run, or on all threads where the run itself is on all.
 #[derive(Debug, Default)]
 pub struct Recorder {
+    extras: Extras,
     waiting: Batch,
     measured: Vec<Measurement>,
 }
 
 impl Recorder {
+    /// A recorder that measures more than the rest; [`Recorder::default`] does not.
+    pub fn new(extras: Extras) -> Self {
+        Self { extras, ..Self::default() }
+    }
+
     /// Takes a state to be measured.
     pub fn record(&mut self, view: &View<'_>) -> Result<()> {
         if self.waiting.push(view) {
@@ -77,7 +83,8 @@ impl Recorder {
     }
 
     fn measure(&mut self, view: &View<'_>) -> Result<()> {
-        self.measured.extend(self.waiting.measure(view, measure_many)?);
+        let extras = self.extras;
+        self.measured.extend(self.waiting.measure(view, |views| measure_many(views, extras))?);
         Ok(())
     }
 }
@@ -88,13 +95,14 @@ impl Recorder {
 /// At most two batches are on their way at a time; a run that is ahead of them helps.
 pub fn beside<'a, R: Send>(
     setup: Setup<'a>,
+    extras: Extras,
     run: impl FnOnce(&mut Beside<'_, '_>) -> R + Send,
 ) -> Result<(R, Vec<Measurement>)> {
     let (measured, under_way) = (Mutex::new(vec![]), AtomicUsize::new(0));
     let returned = rayon::scope(|scope| {
         let waiting = Batch::default();
         let mut recorder =
-            Beside { scope, setup, waiting, batches: 0, measured: &measured, under_way: &under_way };
+            Beside { scope, setup, extras, waiting, batches: 0, measured: &measured, under_way: &under_way };
         let returned = run(&mut recorder);
         recorder.send_off().map(|()| returned)
     })?;
@@ -112,6 +120,7 @@ type Numbered = (usize, Result<Vec<Measurement>>);
 pub struct Beside<'s, 'scope> {
     scope: &'s Scope<'scope>,
     setup: Setup<'scope>,
+    extras: Extras,
     waiting: Batch,
     batches: usize,
     measured: &'scope Mutex<Vec<Numbered>>,
@@ -142,11 +151,11 @@ impl Beside<'_, '_> {
         drop(measured);
 
         let (mut batch, number) = (std::mem::take(&mut self.waiting), self.batches);
-        let (setup, measured) = (self.setup, self.measured);
+        let (setup, extras, measured) = (self.setup, self.extras, self.measured);
         let under_way = UnderWay::new(self.under_way);
         self.batches += 1;
         self.scope.spawn(move |_| {
-            let found = batch.measure(&setup.view(0, &[]), |views| measure_on(true, views));
+            let found = batch.measure(&setup.view(0, &[]), |views| measure_on(true, views, extras));
             measured.lock().unwrap_or_else(PoisonError::into_inner).push((number, found));
             drop(under_way);
         });
@@ -216,6 +225,6 @@ mod tests {
                 simulator.round();
             }
         };
-        let _ = beside(setup, run);
+        let _ = beside(setup, Extras::default(), run);
     }
 }

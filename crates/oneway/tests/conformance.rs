@@ -12,7 +12,7 @@ use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Layout, Local, Method, Network, Roles, Round};
 use oneway::methods::{Csgdm, Frost, PUSH_PULL, SGP, estimator::Gradient, kind};
-use oneway::metrics::{Measurement, measure};
+use oneway::metrics::{Extras, Measurement, measure, measure_many};
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::observe::{Observer, View};
 use oneway::problem::Problem;
@@ -205,6 +205,40 @@ fn measurements_follow_their_definitions() {
     });
 }
 
+/// All that can be asked for, with some F*.
+const EXTRAS: Extras = Extras { optimum: Some(0.125), agents: true };
+
+/// ∇F at every agent's own estimate is what it is by definition, and what it is at x̄ where all agree.
+#[test]
+fn gradients_at_the_agents_are_those_of_all_of_f() {
+    let problem = common::logistic(9, oneway::problems::Batch::Sampled(1));
+    let (n, d) = (problem.agents(), problem.dim());
+    over_the_table(|case, method, topology, η| {
+        let mut simulator = simulate(method, &problem, topology, η);
+        for rounds in [0, 5] {
+            advance(&mut simulator, rounds);
+            let view = simulator.view();
+            let measured = measure_many(&[view], EXTRAS).unwrap()[0];
+            assert_eq!(measured.loss_gap, Some(measured.loss - 0.125), "{case}");
+            let mut mean = 0.0;
+            for j in 0..n {
+                let (mut sum, mut g) = (vec![0.0; d], vec![0.0; d]);
+                for i in 0..n {
+                    problem.exact(i, view.estimate(j), &mut g);
+                    sum.iter_mut().zip(&g).for_each(|(sum, g)| *sum += g / n as f64);
+                }
+                mean += sum.iter().map(|g| g * g).sum::<f64>() / n as f64;
+            }
+            let found = measured.agents_grad_norm_sq.unwrap();
+            assert!((found - mean).abs() <= 1e-12 * mean, "{case}: {found} and {mean}");
+            if rounds == 0 || method.network() == Network::Central {
+                let at_mean = measured.grad_norm_sq;
+                assert!((found - at_mean).abs() <= 1e-12 * at_mean, "{case}: {found} and {at_mean}");
+            }
+        }
+    });
+}
+
 /// States that wait to be measured together are measured as each would be alone.
 #[test]
 fn a_recorder_measures_what_it_was_shown() {
@@ -212,12 +246,18 @@ fn a_recorder_measures_what_it_was_shown() {
     over_the_table(|case, method, topology, η| {
         let mut simulator = simulate(method, &sampled, topology, η);
         let (mut recorder, mut alone) = (Recorder::default(), vec![]);
+        let (mut recorder_of_all, mut all) = (Recorder::new(EXTRAS), vec![]);
         for _ in 0..11 {
             recorder.record(&simulator.view()).unwrap();
+            recorder_of_all.record(&simulator.view()).unwrap();
             alone.push(measure(&simulator.view()).unwrap());
+            all.extend(measure_many(&[simulator.view()], EXTRAS).unwrap());
             advance(&mut simulator, 3);
         }
         assert_eq!(recorder.finish(&simulator.view()).unwrap(), alone, "{case}");
+        assert_eq!(recorder_of_all.finish(&simulator.view()).unwrap(), all, "{case}");
+        let without = |m: &Measurement| Measurement { loss_gap: None, agents_grad_norm_sq: None, ..*m };
+        assert_eq!(all.iter().map(without).collect::<Vec<_>>(), alone, "{case}: extras change nothing else");
     });
 }
 
@@ -231,7 +271,7 @@ fn a_recorder_beside_a_run_measures_the_same() {
         let mut expected = vec![];
         let mut simulator = Simulator::new(setup).unwrap();
         for _ in 0..45 {
-            expected.push(measure(&simulator.view()).unwrap());
+            expected.extend(measure_many(&[simulator.view()], EXTRAS).unwrap());
             advance(&mut simulator, 1);
         }
         for threads in [1, 3] {
@@ -244,7 +284,7 @@ fn a_recorder_beside_a_run_measures_the_same() {
                 }
                 simulator.state_hash()
             };
-            let (hash, measured) = pool.install(|| record::beside(setup, run)).unwrap();
+            let (hash, measured) = pool.install(|| record::beside(setup, EXTRAS, run)).unwrap();
             assert_eq!(
                 (hash, measured),
                 (simulator.state_hash(), expected.clone()),

@@ -107,7 +107,7 @@ impl Place {
 
 fn simulate(cell: &NetworkedCell<'_>) -> Ended {
     let mut simulator = Simulator::new(cell.setup()).unwrap();
-    let (mut recorder, every, rounds) = (Recorder::default(), cell.record_every(), cell.rounds());
+    let (mut recorder, every, rounds) = (Recorder::new(cell.extras()), cell.record_every(), cell.rounds());
     let mut watch = |view: &View<'_>| {
         if view.k.is_multiple_of(every) || view.k == rounds {
             recorder.record(view)?;

@@ -56,6 +56,7 @@ pub(crate) fn slack(audited: &[Audited]) -> Vec<Picture> {
                 y: Axis { label: format!("slack of {name}"), scale: Scale::Log, limit: None },
                 series,
                 markers,
+                notes: vec![],
             }),
         });
     }

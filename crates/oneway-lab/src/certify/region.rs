@@ -163,6 +163,7 @@ impl Region {
             y: Axis { label: "effective step η·c_π".to_owned(), scale: Scale::Log, limit: None },
             series: all.into_iter().filter(|series| !series.x.is_empty()).collect(),
             markers: vec![],
+            notes: vec![],
         }
     }
 }
@@ -271,6 +272,8 @@ mod tests {
             test_accuracy: None,
             bytes_sent: None,
             time: None,
+            loss_gap: None,
+            agents_grad_norm_sq: None,
         };
         let end = End {
             status,

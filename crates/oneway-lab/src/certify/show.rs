@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use comfy_table::{Table, presets};
-use rayon::prelude::*;
 
 use super::region::Outcome;
 use super::{Facts, Findings, Floor, Region, Row};
@@ -204,7 +203,7 @@ pub(crate) fn page(folder: &OutputFolder, file: &Path, plan: &Plan, findings: &F
         .collect();
     pictures.extend(floors(findings));
     gallery::name_apart(&mut pictures);
-    pictures.par_iter().try_for_each(|picture| picture.write(&figures))?;
+    gallery::write(&pictures, &figures)?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let mut report = Report {
         title: format!("{name}: certified and measured"),
@@ -279,6 +278,7 @@ fn floors(findings: &Findings) -> Vec<Picture> {
                     y: axis("predicted floor of ‖\u{200a}∇F(x\u{304})‖²"),
                     series: all,
                     markers: vec![],
+                    notes: vec![],
                 }),
             }
         })

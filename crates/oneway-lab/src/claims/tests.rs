@@ -87,6 +87,8 @@ fn curves(world: &[Made]) -> Vec<Curve> {
                 test_accuracy: None,
                 bytes_sent: Some(made.bytes * k),
                 time: None,
+                loss_gap: None,
+                agents_grad_norm_sq: None,
             }
         };
         let points = (0..=900).step_by(10).map(point).collect();

@@ -4,13 +4,13 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use rayon::prelude::*;
 
 use super::default_folder;
 use crate::args::AuditArgs;
 use crate::audit::{Audited, Candidates, pictures, written};
 use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
+use crate::figure::gallery;
 use crate::report::page;
 use crate::results::folder::OutputFolder;
 use crate::runner::pool;
@@ -39,7 +39,7 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
     let folder = OutputFolder::prepare(&out)?;
     let figures = folder.inside("figures")?;
     let pictures = pictures::slack(&audited);
-    pool.install(|| pictures.par_iter().try_for_each(|picture| picture.write(&figures)))?;
+    pool.install(|| gallery::write(&pictures, &figures))?;
     let files = [
         folder.write("audit.json", written::json(&audited, &skipped)?)?,
         folder.write("slack.csv", written::csv(&audited))?,

@@ -41,8 +41,8 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
     if let Some(folder) = &folder {
         let (owners, mut pictures): (Vec<usize>, Vec<_>) = pictures.into_iter().unzip();
         gallery::name_apart(&mut pictures);
+        gallery::write(&pictures, folder)?;
         for (owner, picture) in owners.into_iter().zip(&pictures) {
-            picture.write(folder)?;
             all[owner].drawings.push(folder.path().join(&picture.file).display().to_string());
         }
     }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use rayon::prelude::*;
 use serde::Deserialize;
 
 use crate::args::ReportArgs;
@@ -13,6 +12,7 @@ use crate::experiment::Experiment;
 use crate::experiment::plan::Plan;
 use crate::experiment::problem::Problems;
 use crate::figure::gallery::{self, Picture};
+use crate::report::final_values::final_values;
 use crate::report::{Report, TableBlock, VerdictRow, page};
 use crate::results::curves::{self, Curve};
 use crate::results::folder::{OutputFolder, PAGE};
@@ -35,7 +35,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
 }
 
 /// Draws all figures of a results folder, or of a folder of them, and writes `report.html`; returns
-/// where. Loss and gradient, or every quantity if `all`. `problems` saves building those that are known already.
+/// where. The quantities that are always worth a look, or every one if `all`. `problems` saves building those that are known already.
 pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<PathBuf> {
     let parts = parts(dir)?;
     let folder = OutputFolder::prepare(dir)?;
@@ -52,6 +52,7 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
             report.tables.push(sensitivity(&part.curves));
             continue;
         }
+        report.results.push(final_values(&part.name, &part.manifest, &part.curves));
         // curves alone make charts; the settings add notes and networks, but may name files that have moved
         let (drawn, notes) = part.drawn();
         report.notes.extend(notes);
@@ -64,7 +65,7 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
         }
     }
     gallery::name_apart(&mut pictures);
-    pictures.par_iter().try_for_each(|picture| picture.write(&figures))?;
+    gallery::write(&pictures, &figures)?;
     for picture in pictures {
         report.add(picture);
     }

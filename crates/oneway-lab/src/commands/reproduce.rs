@@ -14,7 +14,6 @@ use crate::experiment::Experiment;
 use crate::experiment::plan::{Cell, Plan};
 use crate::experiment::problem::Problems;
 use crate::experiment::set;
-use crate::problem_facts;
 use crate::results::cells::CellStore;
 use crate::results::curves::Curve;
 use crate::results::folder::OutputFolder;
@@ -47,15 +46,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
     let store = CellStore::of(folder.path());
     let cells: Vec<Vec<Cell<'_>>> = plans.iter().map(|(_, plan)| plan.cells()).collect();
-    let problem =
-        plans.first().and_then(|(_, plan)| plan.entries.first()).map(|entry| &entry.problem.problem);
+    let problem = plans.first().and_then(|(_, plan)| plan.entries.first()).map(|entry| &entry.problem);
     let problem = problem.context("the embedded experiments run nothing")?;
     // side by side, so that no thread waits for the last of the one before the other begins
     let all = cells.concat();
-    let (ran, (optimum, studies)) = runner.install(|| {
-        let studies = || rayon::join(|| problem_facts::optimum(&**problem), Studies::run);
-        rayon::join(|| runner.run(&all, &store, args.fresh), studies)
-    });
+    let (ran, studies) =
+        runner.install(|| rayon::join(|| runner.run(&all, &store, args.fresh), Studies::run));
     let ran = ran?;
     if runner.is_interrupted() {
         return Ok(interrupted());
@@ -87,7 +83,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
             multi_sub_ring: of(&one_step(MULTI_SUB_RING.0, step)),
             exponential: of(&one_step(EXPONENTIAL.0, step)),
         }),
-        optimum,
+        optimum: problem.optimum().loss,
     };
     let claims = claims::judge(&experiments, &studies?);
     if runner.is_interrupted() {

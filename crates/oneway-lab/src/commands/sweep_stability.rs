@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 
 use crate::args::SweepStabilityArgs;
+use crate::figure::gallery;
 use crate::results::folder::OutputFolder;
 use crate::runner::Runner;
 use crate::sweep_stability::{Sweep, show};
@@ -22,7 +23,7 @@ pub(crate) fn sweep_stability(args: &SweepStabilityArgs) -> Result<ExitCode> {
     drop(progress);
     let mut written = vec![folder.write("limits.csv", show::csv(&sweep, &rows))?];
     let pictures = show::pictures(&sweep, &rows);
-    runner.install(|| pictures.iter().try_for_each(|picture| picture.write(&folder)))?;
+    runner.install(|| gallery::write(&pictures, &folder))?;
     written.extend(pictures.iter().map(|picture| folder.path().join(format!("{}.svg", picture.file))));
     folder.settle("stability")?;
     let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use super::default_folder;
 use crate::args::TuneArgs;
 use crate::experiment::Experiment;
+use crate::figure::gallery;
 use crate::results::cells::CellStore;
 use crate::results::folder::OutputFolder;
 use crate::runner::Runner;
@@ -33,7 +34,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     drop(progress);
     let tuned = search.write(&folder)?;
     folder.write("comparison.csv", comparison.csv())?;
-    runner.install(|| comparison.picture().write(&folder))?;
+    runner.install(|| gallery::write(&[comparison.picture()], &folder))?;
     folder.settle("tune")?;
     let mut text = std::io::stdout();
     writeln!(text, "{}\n{}\n", search.table(), search.budget())?;

@@ -5,6 +5,7 @@ pub(crate) mod combination;
 pub(crate) mod faults;
 pub(crate) mod fields;
 pub(crate) mod links;
+pub(crate) mod measure;
 pub(crate) mod names;
 pub(crate) mod plan;
 pub(crate) mod problem;

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use oneway::engine::{Engine, Setup};
 use oneway::method::{Method, Network};
 use oneway::methods::combine::Recipe;
+use oneway::metrics::Extras;
 use oneway::mixing::Mixing;
 use oneway::sample::derive_seed;
 use oneway::schedule::{self, Schedule, Shape};
@@ -17,9 +18,11 @@ use oneway::unreliable::{self, Faults, Unreliable};
 use super::Experiment;
 use super::clock::Timing;
 use super::links::Links;
+use super::measure::Measure;
 use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, ShapeSpec, Spec, StepSpec, TopologySpec};
 use super::sweep::Chosen;
+use crate::problem_facts::Optimum;
 use crate::results::sha256;
 
 /// Everything that will run, checked: nothing that a user can get wrong is left to find.
@@ -39,6 +42,8 @@ pub(crate) struct Entry {
     /// `full`, `trees` or `lazy-trees` of the topology, or `complete`.
     pub(crate) graph: &'static str,
     pub(crate) run: RunSpec,
+    /// What is measured beside the rest.
+    pub(crate) measure: Measure,
     pub(crate) problem: Arc<BuiltProblem>,
     pub(crate) topology: Arc<Topology>,
     /// How the network fails; never for centralised methods.
@@ -209,6 +214,7 @@ impl Entry {
             method_name: spec.name.clone(),
             graph: if method.network() == Network::Central { "complete" } else { graph.name() },
             run,
+            measure: run.measure.on(problem),
             problem: Arc::clone(problem),
             topology,
             faults,
@@ -229,11 +235,16 @@ impl Entry {
         }
     }
 
+    /// F*, if it is asked for.
+    pub(crate) fn optimum(&self) -> Option<Optimum> {
+        self.measure.loss_gap.then(|| self.problem.optimum())
+    }
+
     /// Its repetitions.
     pub(crate) fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
         let [pull, push] = self.mixing_sha256();
         let what = format!(
-            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}",
+            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}\n{:?}",
             env!("ONEWAY_CODE"),
             self.problem.sha256,
             self.faults,
@@ -242,6 +253,7 @@ impl Entry {
             self.timing,
             self.run.iterations,
             self.run.record_every,
+            self.measure,
         );
         (0..self.run.repetitions).map(move |repetition| {
             let seed = derive_seed(self.run.seed, repetition);
@@ -278,6 +290,14 @@ impl<'a> Cell<'a> {
             schedule: self.entry.schedule,
             seed: self.seed,
         }
+    }
+}
+
+impl Cell<'_> {
+    /// What is measured beside the rest; F* may have to be found first.
+    pub(crate) fn extras(&self) -> Extras {
+        let optimum = self.entry.optimum().map(|optimum| optimum.loss);
+        Extras { optimum, agents: self.entry.measure.agents }
     }
 }
 

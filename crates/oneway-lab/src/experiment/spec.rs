@@ -16,6 +16,7 @@ use super::clock::{self, Timing};
 use super::combination::Combination;
 use super::faults::{self, Redraw};
 use super::fields::{Fields, real};
+use super::measure::MeasureSpec;
 use super::names;
 use super::problem::ProblemSpec;
 use super::sweep::{Swept, is_called};
@@ -41,6 +42,7 @@ pub(crate) struct RunSpec {
     pub(crate) repetitions: u64,
     pub(crate) seed: u64,
     pub(crate) record_every: u64,
+    pub(crate) measure: MeasureSpec,
 }
 
 /// One `[[topology]]`.
@@ -160,13 +162,14 @@ impl RunSpec {
     fn read(mut fields: Fields) -> Result<Self> {
         let (agents, iterations) = (fields.count("agents")?, fields.count("iterations")?);
         let (repetitions, seed) = (fields.count("repetitions")?, fields.count("seed")?);
-        let record_every = fields.count("record_every")?;
+        let (record_every, measure) = (fields.count("record_every")?, MeasureSpec::read(&mut fields)?);
         let spec = Self {
             agents: fields.required("agents", agents)? as usize,
             iterations: fields.required("iterations", iterations)?,
             repetitions: repetitions.unwrap_or(1),
             seed: seed.unwrap_or(1),
             record_every: record_every.unwrap_or(10),
+            measure,
         };
         for (name, value, most) in [
             ("agents", spec.agents as u64, MAX_AGENTS as u64),

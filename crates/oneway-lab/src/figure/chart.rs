@@ -13,6 +13,8 @@ pub(crate) struct Chart {
     pub(crate) series: Vec<Series>,
     /// Notes at values of x, such as "η/10" where the step becomes smaller.
     pub(crate) markers: Vec<(f64, String)>,
+    /// Sentences that go with it: under the plot, or in the caption of a page.
+    pub(crate) notes: Vec<String>,
 }
 
 /// One line, with a band about it if `low` and `high` have as many values as `x`; or points, if its style has a mark.

@@ -119,9 +119,8 @@ impl Pen {
             self.heading((edge, edge + TITLE - 2.0), &chart.title);
         }
         self.text((edge, plot.top - 16.0), "start", MUTED, TEXT, &chart.y.label);
-        if !layout.hidden.is_empty() {
-            let note = format!("nothing to show on this scale: {}", layout.hidden.join(", "));
-            self.text((layout.width - edge, plot.top - 16.0), "end", MUTED, SMALL, &note);
+        for (y, line) in &layout.notes {
+            self.text((edge, *y), "start", MUTED, SMALL, line);
         }
         self.svg.element("g").set("class", "grid").set("fill", "none").open();
         let ticks = layout.y_ticks.major.iter().filter_map(|(value, _)| layout.y.pixel(*value));
@@ -182,6 +181,7 @@ impl Pen {
         let plot = layout.plot;
         let leaves =
             |&(x, y): &(f64, f64)| x < plot.left || x > plot.right || y < plot.top || y > plot.bottom;
+        let leaving = leaves_at(&runs, plot.top);
         let clip = bands.iter().chain(&runs).flatten().any(leaves).then(|| format!("url(#{id}-clip)"));
         self.svg.element("g").maybe("clip-path", clip.as_deref()).set("fill", "none").open();
         // Where many bands overlap they must not bury the lines, least of all in the reference's black.
@@ -211,10 +211,21 @@ impl Pen {
                 .empty();
         }
         self.svg.close();
+        if let Some(at) = leaving {
+            self.triangle((at, plot.top), &paint);
+        }
         if let Some(label) = label {
             self.label(series, label, layout);
         }
         self.svg.close();
+    }
+
+    /// At the top edge, where a line leaves the plot.
+    fn triangle(&mut self, (x, y): (f64, f64), paint: &str) {
+        let corners = [(x - 5.5, y + 1.0), (x, y - 8.0), (x + 5.5, y + 1.0)];
+        let triangle = self.svg.element("path").set("class", "leaves").set("d", path(&corners) + "Z");
+        let rim = self.theme.paint(PAPER);
+        triangle.set("fill", paint).set("stroke", rim).set("stroke-width", 1.0).empty();
     }
 
     /// A point.
@@ -297,6 +308,18 @@ fn runs(series: &Series, layout: &Layout) -> Vec<Vec<(f64, f64)>> {
     }
     runs.retain(|run| !run.is_empty());
     runs.into_iter().map(thin).collect()
+}
+
+/// Where lines first go above the top, by a pixel at least: between the last point below it and the first beyond.
+fn leaves_at(runs: &[Vec<(f64, f64)>], top: f64) -> Option<f64> {
+    let beyond = |&(_, y): &(f64, f64)| y < top - 1.0;
+    let run = runs.iter().find(|run| run.iter().any(beyond))?;
+    let first = run.iter().position(beyond)?;
+    let (x, y) = run[first];
+    Some(match first.checked_sub(1).map(|before| run[before]) {
+        Some((x_before, y_before)) => x_before + (x - x_before) * (y_before - top) / (y_before - y),
+        None => x,
+    })
 }
 
 /// The band in pixels, there and back, in pieces. What is too low to show goes to the bottom.

@@ -6,8 +6,7 @@ use resvg::usvg::fontdb;
 use ttf_parser::Face;
 
 /// Families in the order a reader's machine should try them.
-pub(crate) const FAMILIES: &str =
-    "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+pub(crate) const FAMILIES: &str = "Inter, 'oneway signs', system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /// Whether text is plain or a heading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +19,18 @@ const REGULAR: &[u8] = include_bytes!("../../assets/fonts/Inter-Regular-subset.o
 const SEMI_BOLD: &[u8] = include_bytes!("../../assets/fonts/Inter-SemiBold-subset.otf");
 /// Signs that Inter lacks, such as ∇.
 const SIGNS: &[u8] = include_bytes!("../../assets/fonts/DejaVuSans-subset.ttf");
+
+/// The fonts, and the families that a figure calls them by: plain, semi-bold, and signs for both.
+pub(crate) const EMBEDDED: [(&str, &[u8]); 3] =
+    [("Inter", REGULAR), ("Inter", SEMI_BOLD), ("oneway signs", SIGNS)];
+
+/// What stands for a character without a glyph, in files that cannot ask the reader's machine for one.
+pub(crate) const REPLACEMENT: char = '?';
+
+/// Whether a character is drawn by the embedded fonts. Marks and spaces are never missed.
+pub(crate) fn has_glyph(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || FACES.iter().flatten().any(|face| face.glyph_index(c).is_some())
+}
 
 /// The embedded fonts and no others: what a machine has installed must not change a figure.
 pub(crate) static DATABASE: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
@@ -62,6 +73,12 @@ mod tests {
             let has = |face: &Option<Face<'_>>| face.as_ref().unwrap().glyph_index(c).is_some();
             assert!(has(&FACES[0]) && has(&FACES[1]) || has(&FACES[2]), "{c} U+{:04X}", c as u32);
         }
+    }
+
+    #[test]
+    fn what_has_no_glyph_is_known() {
+        assert!("SMTPP (trees) λ = 0.1".chars().all(has_glyph) && has_glyph(REPLACEMENT));
+        assert!(!"環🙂".chars().any(has_glyph));
     }
 
     #[test]

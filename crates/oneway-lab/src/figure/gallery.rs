@@ -1,14 +1,18 @@
-//! All figures of a results folder: loss and gradient of each topology, and the topologies themselves.
+//! All figures of a results folder: what was measured on each topology, and the topologies themselves.
+
+use std::collections::BTreeSet;
 
 use anyhow::Result;
 use oneway::graph::{Digraph, families};
 use oneway::topology::{Pair, Stationary};
+use rayon::prelude::*;
 
 use super::chart::Chart;
-use super::from_curves::{self, Against, Quantity};
 use super::network::{self, Network};
 use super::places::{self, Place};
+use super::quantity::{Against, Quantity};
 use super::render::{self, Theme};
+use super::{embed, font, from_curves};
 use crate::experiment::plan::{Entry, Plan};
 use crate::experiment::spec::{LinksSpec, ShapeSpec, Spec, TopologySpec};
 use crate::results::curves::Curve;
@@ -38,31 +42,64 @@ pub(crate) enum Art {
 }
 
 impl Picture {
-    /// Writes it as SVG, PNG and PDF.
-    pub(crate) fn write(&self, folder: &OutputFolder) -> Result<()> {
+    /// Writes it as SVG, PNG and PDF. Returns the characters that PNG and PDF have no glyphs for.
+    fn write(&self, folder: &OutputFolder) -> Result<BTreeSet<char>> {
         let svg = match &self.art {
             Art::Chart(chart) => render::svg(chart, Theme::Light),
             Art::Drawing { light, .. } => light.clone(),
         };
-        folder.write(&format!("{}.png", self.file), render::png(&svg, DENSITY)?)?;
-        folder.write(&format!("{}.pdf", self.file), render::pdf(&svg)?)?;
-        folder.write(&format!("{}.svg", self.file), svg)?;
-        Ok(())
+        let (drawable, missing) = drawable(&svg);
+        folder.write(&format!("{}.png", self.file), render::png(&drawable, DENSITY)?)?;
+        folder.write(&format!("{}.pdf", self.file), render::pdf(&drawable)?)?;
+        folder.write(&format!("{}.svg", self.file), embed::with_fonts(&svg))?;
+        Ok(missing)
     }
 }
 
-/// What quantities are drawn against, and what that adds to a file's name.
-const AXES: [(Against, &str); 3] =
-    [(Against::Iterations, ""), (Against::BytesSent, "-by-bytes"), (Against::Time, "-by-time")];
+/// An SVG without characters that the embedded fonts lack, and what they are: a renderer would leave them out without a word.
+fn drawable(svg: &str) -> (String, BTreeSet<char>) {
+    let missing: BTreeSet<char> = svg.chars().filter(|&c| !font::has_glyph(c)).collect();
+    (svg.replace(|c| missing.contains(&c), &font::REPLACEMENT.to_string()), missing)
+}
 
-/// Loss and gradient of each topology, against iterations, bytes sent and, where there is a clock, time; every quantity if `all`.
+/// Writes pictures as SVG, PNG and PDF, and warns once of what cannot be drawn in the latter two.
+pub(crate) fn write(pictures: &[Picture], folder: &OutputFolder) -> Result<()> {
+    let missing = pictures.par_iter().map(|picture| picture.write(folder)).collect::<Result<Vec<_>>>()?;
+    let missing: BTreeSet<char> = missing.into_iter().flatten().collect();
+    if !missing.is_empty() {
+        let named: Vec<String> = missing.iter().take(12).map(char::to_string).collect();
+        let more =
+            if missing.len() > 12 { format!(" and {} more", missing.len() - 12) } else { String::new() };
+        eprintln!(
+            "oneway: the fonts of PNG and PDF figures lack {}{more}: there a {:?} stands in its place; SVG and pages show it",
+            named.join(" "),
+            font::REPLACEMENT
+        );
+    }
+    Ok(())
+}
+
+/// What quantities are drawn against, and what that adds to a file's name. A page opens on the first.
+///
+/// With a clock that is time: a round in which everyone waits for the slowest counts as one iteration, however long it takes.
+fn axes(curves: &[Curve], topology: &str) -> [(Against, &'static str); 3] {
+    let mut points = curves.iter().filter(|curve| curve.topology == topology).flat_map(|curve| &curve.points);
+    match points.all(|point| point.time.is_some()) {
+        true => {
+            [(Against::Time, ""), (Against::Iterations, "-by-iteration"), (Against::BytesSent, "-by-bytes")]
+        }
+        false => [(Against::Iterations, ""), (Against::BytesSent, "-by-bytes"), (Against::Time, "-by-time")],
+    }
+}
+
+/// The first quantities of each topology, or `all`, against iterations, bytes sent and, where there is a clock, time.
 pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Picture> {
     let notes = step_notes(variants);
     let mut pictures = vec![];
     for topology in from_curves::topologies(curves) {
-        let shown = if all { &Quantity::ALL[..] } else { &[Quantity::Loss, Quantity::Gradient] };
+        let shown = if all { &Quantity::ALL[..] } else { &Quantity::FIRST };
         for &quantity in shown {
-            for (against, suffix) in AXES {
+            for (against, suffix) in axes(curves, topology) {
                 let mut chart = from_curves::chart(curves, topology, quantity, against);
                 if against == Against::Iterations {
                     chart.markers.clone_from(&notes);
@@ -84,18 +121,20 @@ pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Pict
 /// Beyond so many agents there is nothing to read in a drawing of a network.
 pub(crate) const MOST_AGENTS: usize = 100;
 
-/// A drawing for each topology and each set of its links that methods use, unless there are too many agents.
+/// A drawing for each topology and each set of its links that methods use, unless there are too many agents. Topologies that
+/// differ in what a sweep set elsewhere, and not in their links, share one.
 pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
     let maps: Vec<(String, Vec<Place>)> = variants.iter().flat_map(maps).collect();
     let decentralised = |entry: &&Entry| entry.graph != "complete" && entry.run.agents <= MOST_AGENTS;
     let entries: Vec<&Entry> = plan.entries.iter().filter(decentralised).collect();
-    let mut drawn: Vec<(&str, &str)> = vec![];
+    let links =
+        entries.iter().map(|entry| (unswept(&entry.topology_name), entry.graph, entry.mixing_sha256()));
+    let links: Vec<(&str, &str, [String; 2])> = links.collect();
     let mut pictures: Vec<Picture> = vec![];
-    for entry in &entries {
-        if drawn.contains(&(&entry.topology_name, entry.graph)) {
+    for (at, entry) in entries.iter().enumerate() {
+        if links[..at].contains(&links[at]) {
             continue;
         }
-        drawn.push((&entry.topology_name, entry.graph));
         let pair = entry.topology.at(0);
         let same = entries.iter().filter(|other| other.topology_name == entry.topology_name);
         let digraph = |pair: &Pair| Digraph::from_mixing(&pair.pull);
@@ -108,12 +147,19 @@ pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
         }
         let mapped = maps.iter().find(|(name, _)| *name == entry.topology_name);
         let places = mapped.map_or_else(|| places::tidy(&full), |(_, places)| places.clone());
-        let (name, graph) = (&entry.topology_name, entry.graph);
-        let links = if graph == "full" { "all links".to_owned() } else { format!("spanning {graph}") };
-        let drawing = Drawing { name, graph, links: &links, full: &full, places };
+        let mut alike = entries.iter().zip(&links).filter(|(_, other)| **other == links[at]);
+        let shared = alike.any(|(other, _)| other.topology_name != entry.topology_name);
+        let (name, graph) = (if shared { links[at].0 } else { &entry.topology_name }, entry.graph);
+        let about = if graph == "full" { "all links".to_owned() } else { format!("spanning {graph}") };
+        let drawing = Drawing { name, graph, links: &about, full: &full, places };
         pictures.push(drawing.picture(pair, entry.topology.stationary(0)?));
     }
     Ok(pictures)
+}
+
+/// `ring` of `ring [problem.partition=even]`.
+fn unswept(name: &str) -> &str {
+    name.strip_suffix(']').and_then(|name| name.rsplit_once(" [")).map_or(name, |(name, _)| name)
 }
 
 /// A topology and a set of its links, to be drawn.
@@ -215,6 +261,13 @@ pub(crate) fn file_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_no_glyph_is_replaced_where_it_would_vanish() {
+        let (svg, missing) = drawable("<text>動量 λ</text>");
+        assert_eq!(svg, "<text>?? λ</text>");
+        assert_eq!(missing, BTreeSet::from(['動', '量']));
+    }
 
     #[test]
     fn names_are_plain_and_apart() {

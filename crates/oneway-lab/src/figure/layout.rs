@@ -54,8 +54,8 @@ pub(crate) struct Layout {
     pub(crate) labels: Vec<Label>,
     /// Whether there are more than a few bands.
     pub(crate) crowded: bool,
-    /// Names of series of which nothing can be shown.
-    pub(crate) hidden: Vec<String>,
+    /// Lines of small text under the plot, and their baselines.
+    pub(crate) notes: Vec<(f64, String)>,
 }
 
 impl Layout {
@@ -98,9 +98,18 @@ impl Layout {
         let label_end = if direct { plot.right + LEADER + SAMPLE + 6.0 + names } else { 0.0 };
         let title = font::width(&chart.title, TITLE, Weight::SemiBold);
         let lowest = labels.iter().map(|label| label.y).fold(axis_bottom, f64::max);
+        let width = (label_end + MARGIN).max(title + 2.0 * MARGIN).max(WIDTH);
+        let mut notes = chart.notes.clone();
+        if !hidden.is_empty() {
+            let names: Vec<&str> = hidden.iter().map(|&series| &*chart.series[series].name).collect();
+            notes.push(format!("Nothing to show on this scale: {}.", names.join(", ")));
+        }
+        let lines = notes.iter().flat_map(|note| wrapped(note, SMALL, width - 2.0 * MARGIN));
+        let notes: Vec<(f64, String)> =
+            lines.zip(1..).map(|(line, i)| (lowest + 8.0 + f64::from(i) * LINE, line)).collect();
         Self {
-            width: (label_end + MARGIN).max(title + 2.0 * MARGIN).max(WIDTH),
-            height: (lowest + MARGIN).ceil(),
+            width,
+            height: (notes.last().map_or(lowest, |note| note.0 - 4.0) + MARGIN).ceil(),
             plot,
             x,
             y,
@@ -108,9 +117,25 @@ impl Layout {
             y_ticks,
             labels,
             crowded: chart.series.iter().filter(|series| series.band().next().is_some()).count() > 3,
-            hidden: hidden.into_iter().map(|series| chart.series[series].name.clone()).collect(),
+            notes,
         }
     }
+}
+
+/// Text in lines no wider than so many pixels; a word that is wider has a line of its own.
+fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+    let mut lines: Vec<String> = vec![];
+    for word in text.split(' ') {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match longer.filter(|line| font::width(line, size, Weight::Regular) <= width) {
+            Some(longer) => {
+                lines.pop();
+                lines.push(longer);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 /// A name at the end of each line, moved as little as need be so that none overlap.

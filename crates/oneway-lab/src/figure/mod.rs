@@ -9,6 +9,7 @@ pub(crate) mod axis;
 pub(crate) mod chart;
 pub(crate) mod data;
 pub(crate) mod draw;
+mod embed;
 mod font;
 pub(crate) mod from_curves;
 pub(crate) mod gallery;
@@ -18,7 +19,9 @@ pub(crate) mod network;
 pub(crate) mod palette;
 mod pdf;
 pub(crate) mod places;
+pub(crate) mod quantity;
 pub(crate) mod render;
+mod shades;
 pub(crate) mod sparkline;
 pub(crate) mod svg;
 

@@ -13,7 +13,7 @@ use super::chart;
 use super::draw::Pen;
 use super::layout::SMALL;
 use super::palette::{Color, INK, LINK, MUTED, PAPER, PULL, PUSH};
-use super::places::Place;
+use super::places::{self, Place};
 use super::render::Theme;
 use super::svg::{Svg, number, path};
 
@@ -34,13 +34,14 @@ pub(crate) struct Network<'a> {
     pub(crate) places: Vec<Place>,
 }
 
-/// Half the side of the square that agents stand in.
+/// Half the side of the square that agents stand in, where they are few, and how many times that it may be.
 const HALF: f64 = 146.0;
+const MOST_TIMES: f64 = 1.6;
 /// Around that square, for discs at its edge.
 const ROOM: f64 = 30.0;
-const PANEL: f64 = 2.0 * (HALF + ROOM);
-/// The badge that an id stands in.
+/// The badge that an id stands in, at most, and how far apart badges are, in badges.
 const BADGE: f64 = 10.0;
+const APART: f64 = 2.3;
 /// The largest disc, and that of an agent whose share is 1/n.
 const LARGEST_DISC: f64 = 29.0;
 const EVEN_DISC: f64 = 15.0;
@@ -48,7 +49,12 @@ const EVEN_DISC: f64 = 15.0;
 /// Draws a topology.
 pub(crate) fn svg(network: &Network<'_>, theme: Theme) -> String {
     let top = if network.title.is_empty() { 34.0 } else { 62.0 };
-    let (width, height) = (2.0 * PANEL + 12.0, top + PANEL + 8.0);
+    // Many agents have a larger square and, where that is not enough, smaller badges: none may cover another.
+    let nearest = places::nearest(&network.places);
+    let half = HALF * (APART * BADGE / (HALF * nearest)).clamp(1.0, MOST_TIMES);
+    let badge = BADGE.min(half * nearest / APART);
+    let panel = 2.0 * (half + ROOM);
+    let (width, height) = (2.0 * panel + 12.0, top + panel + 8.0);
     let mut pen = Pen { svg: Svg::default(), theme };
     pen.root("network", &chart::id(&format!("{network:?}")), width, height);
     let about = if network.title.is_empty() { "network" } else { &network.title };
@@ -60,7 +66,7 @@ pub(crate) fn svg(network: &Network<'_>, theme: Theme) -> String {
 
     let Stationary { pull, push, .. } = network.stationary;
     let largest = pull.iter().chain(push).copied().filter(|share| share.is_finite()).fold(0.0, f64::max);
-    let even = EVEN_DISC * (network.places.len() as f64).sqrt();
+    let even = EVEN_DISC * badge / BADGE * (network.places.len() as f64).sqrt();
     let disc = if largest > 0.0 { even.min(LARGEST_DISC / largest.sqrt()) } else { 0.0 };
     let about = |flow: &str, matrix: &str, shares: &[f64]| match shares {
         [] => flow.to_owned(),
@@ -71,13 +77,13 @@ pub(crate) fn svg(network: &Network<'_>, theme: Theme) -> String {
         ("push", about("Push: trackers through C", "C", push), &network.pair.push, push, PUSH),
     ];
     for (i, (class, about, mixing, shares, color)) in panels.into_iter().enumerate() {
-        let left = i as f64 * (PANEL + 12.0);
+        let left = i as f64 * (panel + 12.0);
         pen.text((left + 14.0, top - 8.0), "start", MUTED, SMALL, &about);
         pen.svg.element("g").set("class", class).open();
-        let middle = (left + 0.5 * PANEL, top + 0.5 * PANEL);
-        let place = |&(x, y): &Place| (middle.0 + HALF * x, middle.1 + HALF * y);
+        let middle = (left + 0.5 * panel, top + 0.5 * panel);
+        let place = |&(x, y): &Place| (middle.0 + half * x, middle.1 + half * y);
         let places: Vec<Place> = network.places.iter().map(place).collect();
-        Panel { network, mixing, shares, color, places, disc }.draw(&mut pen);
+        Panel { network, mixing, shares, color, places, disc, half, badge }.draw(&mut pen);
         pen.svg.close();
     }
     pen.svg.finish()
@@ -92,6 +98,8 @@ struct Panel<'a> {
     places: Vec<Place>,
     /// The radius of the disc of an agent that has all of π.
     disc: f64,
+    half: f64,
+    badge: f64,
 }
 
 impl Panel<'_> {
@@ -123,9 +131,9 @@ impl Panel<'_> {
             let fill = pen.theme.paint(fill);
             let stroke = pen.theme.paint(if root { INK } else { MUTED });
             pen.svg.element("g").set("class", "agent").set("data-agent", agent.to_string()).open();
-            let badge = pen.svg.element("circle").set("cx", x).set("cy", y).set("r", BADGE);
+            let badge = pen.svg.element("circle").set("cx", x).set("cy", y).set("r", self.badge);
             badge.set("fill", fill).set("stroke", stroke).set("stroke-width", 1.0).empty();
-            let size = if agent < 100 { 11.5 } else { 8.5 };
+            let size = if agent < 100 { 1.15 } else { 0.85 } * self.badge;
             pen.text((x, y + 0.36 * size), "middle", ink, size, &agent.to_string());
             pen.svg.close();
         }
@@ -143,7 +151,7 @@ impl Panel<'_> {
             return if two_way { Bend::Aside } else { Bend::None };
         }
         let share = if 2 * steps <= agents { 0.2 } else { 0.32 };
-        let by = HALF * share * length; // times how far out its middle is: long chords need no bend
+        let by = self.half * share * length; // times how far out its middle is: long chords need no bend
         Bend::By(-middle.0 * by, -middle.1 * by)
     }
 
@@ -167,7 +175,7 @@ impl Panel<'_> {
                 false if two_way => Bend::Aside,
                 false => Bend::None,
             };
-            if let Some((line, arrow)) = arrow(start, end, bend, head) {
+            if let Some((line, arrow)) = arrow(start, end, bend, (head, self.badge)) {
                 lines += &line;
                 heads += &arrow;
             }
@@ -197,10 +205,10 @@ enum Bend {
 }
 
 /// Line and head of an arrow between two badges. None if they touch.
-fn arrow(start: Place, end: Place, bend: Bend, head: f64) -> Option<(String, String)> {
+fn arrow(start: Place, end: Place, bend: Bend, (head, badge): (f64, f64)) -> Option<(String, String)> {
     let (dx, dy) = (end.0 - start.0, end.1 - start.1);
     let length = dx.hypot(dy);
-    if length < 2.0 * BADGE + 3.0 {
+    if length < 2.0 * badge + 3.0 {
         return None;
     }
     let aside = (0.1 * length).clamp(4.0, 16.0) / length;
@@ -215,14 +223,14 @@ fn arrow(start: Place, end: Place, bend: Bend, head: f64) -> Option<(String, Str
         let angle = (to.1 - from.1).atan2(to.0 - from.0);
         (from.0 + by * angle.cos(), from.1 + by * angle.sin())
     };
-    let first = towards(start, control, BADGE + 1.0);
-    let tip = towards(end, control, BADGE + 1.0);
+    let first = towards(start, control, badge + 1.0);
+    let tip = towards(end, control, badge + 1.0);
     // The line stops inside the head: a blunt end must not show beyond the tip.
-    let head = head.min(0.6 * (length - 2.0 * BADGE));
-    let neck = towards(end, control, BADGE + 1.0 + 0.8 * head);
+    let head = head.min(0.6 * (length - 2.0 * badge));
+    let neck = towards(end, control, badge + 1.0 + 0.8 * head);
     let angle = (control.1 - end.1).atan2(control.0 - end.0);
     let side = |turn: f64| {
-        let base = towards(end, control, BADGE + 1.0 + head);
+        let base = towards(end, control, badge + 1.0 + head);
         (base.0 + 0.4 * head * (angle + turn).cos(), base.1 + 0.4 * head * (angle + turn).sin())
     };
     let at = |(x, y): Place| format!("{} {}", number(x), number(y));

@@ -6,6 +6,7 @@
 //! that one SVG serves both themes.
 
 use super::render::Theme;
+use super::shades::{self, SHADES};
 
 /// A colour in both themes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub(crate) struct Color {
     pub(crate) dark: &'static str,
 }
 
-const fn color(name: &'static str, light: &'static str, dark: &'static str) -> Color {
+pub(super) const fn color(name: &'static str, light: &'static str, dark: &'static str) -> Color {
     Color { name, light, dark }
 }
 
@@ -113,17 +114,17 @@ impl Palette {
         }
         let mut families: Vec<(String, usize)> = vec![];
         for name in &names {
-            let (family, _) = split(name);
+            let Name { family, .. } = Name::of(name);
             let known = KNOWN.iter().find(|(known, _)| *known == family);
             if let (Some(&(_, hue)), false) = (known, families.iter().any(|(other, _)| *other == family)) {
                 families.push((family, hue));
             }
         }
         let mut styles: Vec<(String, Style)> = vec![];
-        for name in names {
-            let (family, variant) = split(name);
-            if matches!(&*family, "csgdm" | "csgd" | "centralised") && variant.is_none() {
-                styles.push((name.to_owned(), REFERENCE));
+        for name in &names {
+            let Name { family, variant, value } = Name::of(name);
+            if matches!(&*family, "csgdm" | "csgd" | "centralised") && variant.is_none() && value.is_none() {
+                styles.push(((*name).to_owned(), REFERENCE));
                 continue;
             }
             let hue = families.iter().find(|(known, _)| *known == family).map(|&(_, hue)| hue);
@@ -131,25 +132,33 @@ impl Palette {
                 // From the far end, which known methods do not use, then what the known ones left, then those with the fewest lines.
                 let taken = |hue: &usize| families.iter().any(|&(_, other)| other == *hue);
                 let free = (0..HUES.len()).rev().find(|hue| !taken(hue));
-                let lines = |hue: &usize| {
-                    styles.iter().filter(|(_, style)| HUES[*hue].contains(&style.color)).count()
-                };
+                let of_hue =
+                    |hue: usize, color: &Color| HUES[hue].contains(color) || SHADES[hue].contains(color);
+                let lines =
+                    |hue: &usize| styles.iter().filter(|(_, style)| of_hue(*hue, &style.color)).count();
                 let hue = free.or_else(|| (0..HUES.len()).min_by_key(lines)).unwrap_or(0);
-                families.push((family, hue));
+                families.push((family.clone(), hue));
                 hue
             });
             let used = |style: &Style| styles.iter().any(|(_, other)| other == style);
             let plain = Style::line(HUES[hue][0], None);
-            let style = match variant.as_deref() {
-                Some("trees") => Style::line(HUES[hue][1], Some(DASHES[0])),
-                None if !used(&plain) => plain,
-                _ => {
+            let style = match (value, variant.as_deref()) {
+                (Some(_), _) => {
+                    let swept =
+                        |other: &&&str| Name::of(other).is_of(&family, &variant) && ***other != **name;
+                    let before = names.iter().take_while(|other| *other != name).filter(swept).count();
+                    let all = 1 + names.iter().filter(swept).count();
+                    shade(hue, before, all, variant.as_deref())
+                }
+                (None, Some("trees")) => Style::line(HUES[hue][1], Some(DASHES[0])),
+                (None, None) if !used(&plain) => plain,
+                (None, _) => {
                     let dashed = DASHES.map(|dash| Style::line(HUES[hue][1], Some(dash)));
                     let free = dashed[1..].iter().find(|style| !used(style));
                     *free.unwrap_or(&dashed[1 + styles.len() % (DASHES.len() - 1)])
                 }
             };
-            styles.push((name.to_owned(), style));
+            styles.push(((*name).to_owned(), style));
         }
         Self(styles)
     }
@@ -161,18 +170,59 @@ impl Palette {
     }
 }
 
-/// `SMTPP (trees)` → `smtpp` and `trees`.
-fn split(method: &str) -> (String, Option<String>) {
-    let plain = |text: &str| text.trim().to_lowercase().replace([' ', '_'], "-");
-    match method.split_once('(') {
-        Some((family, variant)) => (plain(family), Some(plain(variant.trim_end_matches([')', ' '])))),
-        None => (plain(method), None),
+/// The style of value number `place` of `all` that a setting takes: shades in the order of the values, and dashes where there are
+/// more values than shades.
+fn shade(hue: usize, place: usize, all: usize, variant: Option<&str>) -> Style {
+    let (shade, turn) = match all {
+        0..=shades::COUNT => (place * (shades::COUNT - 1) / (all - 1).max(1), 0),
+        _ => {
+            (place * shades::COUNT / all, place - (place * shades::COUNT / all * all).div_ceil(shades::COUNT))
+        }
+    };
+    let dashes = [None].into_iter().chain(DASHES.map(Some)).skip(usize::from(variant.is_some()));
+    let dash = dashes.clone().cycle().nth(turn % dashes.count()).flatten();
+    Style::line(SHADES[hue][shade], dash)
+}
+
+/// What a method's name says of its kin.
+#[derive(Debug, PartialEq)]
+struct Name {
+    /// `smtpp` of `SMTPP (trees) [step.size=0.1]`.
+    family: String,
+    /// `trees`.
+    variant: Option<String>,
+    /// `step.size=0.1`: what a sweep set.
+    value: Option<String>,
+}
+
+impl Name {
+    fn of(method: &str) -> Self {
+        let plain = |text: &str| text.trim().to_lowercase().replace([' ', '_'], "-");
+        let (method, value) = match method.strip_suffix(']').and_then(|method| method.rsplit_once(" [")) {
+            Some((method, value)) => (method, Some(value.to_owned())),
+            None => (method, None),
+        };
+        match method.split_once('(') {
+            Some((family, variant)) => {
+                let variant = Some(plain(variant.trim_end_matches([')', ' '])));
+                Self { family: plain(family), variant, value }
+            }
+            None => Self { family: plain(method), variant: None, value },
+        }
+    }
+
+    /// Whether it is one of the values that this variant of a family takes.
+    fn is_of(&self, family: &str, variant: &Option<String>) -> bool {
+        self.value.is_some() && self.family == family && self.variant == *variant
     }
 }
 
 /// All colours as CSS custom properties, for the rule of a page's theme.
 pub(crate) fn custom_properties(theme: Theme) -> String {
-    let all = [INK, MUTED, GRID, LINK, PAPER].into_iter().chain(HUES.into_iter().flatten());
+    let all = [INK, MUTED, GRID, LINK, PAPER]
+        .into_iter()
+        .chain(HUES.into_iter().flatten())
+        .chain(SHADES.into_iter().flatten());
     all.map(|color| {
         format!("--{}:{};", color.name, if theme == Theme::Dark { color.dark } else { color.light })
     })
@@ -207,6 +257,38 @@ mod tests {
                 assert_ne!(palette.style(a), palette.style(b), "{a} and {b}");
             }
         }
+    }
+
+    #[test]
+    fn values_of_a_sweep_are_shades_of_one_hue_in_their_order() {
+        let luminance = |hex: &str| contrast(hex, "#000000");
+        for count in 2..=24 {
+            let names: Vec<String> =
+                (0..count).map(|i| format!("SMTPP [step.size={i}; momentum=0.1]")).collect();
+            let all = names.iter().map(String::as_str).chain(["SMTPP", "STPP"]);
+            let palette = Palette::of(all.clone());
+            let styles: Vec<Style> = names.iter().map(|name| palette.style(name)).collect();
+            assert!(styles.iter().all(|style| SHADES[0].contains(&style.color)), "{styles:?}");
+            let light: Vec<f64> = styles.iter().map(|style| luminance(style.color.light)).collect();
+            assert!(light.is_sorted_by(|a, b| a >= b) && light[0] > light[count - 1], "{light:?}");
+            assert_eq!(styles[0].color, SHADES[0][0]);
+            assert_eq!(styles[count - 1].color, SHADES[0][shades::COUNT - 1]);
+            for (i, name) in all.clone().enumerate() {
+                assert!(
+                    all.clone().take(i).all(|other| palette.style(other) != palette.style(name)),
+                    "{name}"
+                );
+            }
+        }
+        let trees = Palette::of(["SMTPP (trees) [step=1]", "SMTPP (trees) [step=2]", "SMTPP [step=1]"]);
+        assert_ne!(trees.style("SMTPP (trees) [step=1]"), trees.style("SMTPP [step=1]"));
+        let (first, last) = (SHADES.map(|hue| hue[0]), SHADES.map(|hue| hue[shades::COUNT - 1]));
+        assert!(
+            first.iter().all(|c| contrast(c.light, "#ffffff") >= 3.0 && contrast(c.dark, "#111111") >= 4.5)
+        );
+        assert!(
+            last.iter().all(|c| contrast(c.light, "#ffffff") >= 7.0 && contrast(c.dark, "#111111") >= 7.0)
+        );
     }
 
     /// Contrast of two colours by WCAG 2.

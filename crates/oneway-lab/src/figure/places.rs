@@ -32,6 +32,12 @@ pub(crate) fn map(points: impl IntoIterator<Item = Place>) -> Vec<Place> {
     places
 }
 
+/// The distance between the two agents that are nearest to each other; 2 where there are not two.
+pub(crate) fn nearest(places: &[Place]) -> f64 {
+    let pairs = places.iter().enumerate().flat_map(|(i, a)| places[..i].iter().map(move |b| (a, b)));
+    pairs.map(|(a, b)| (a.0 - b.0).hypot(a.1 - b.1)).fold(2.0, f64::min)
+}
+
 /// The least distance between two agents: their badges do not touch.
 const APART: f64 = 0.155;
 

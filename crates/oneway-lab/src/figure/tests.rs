@@ -29,6 +29,7 @@ fn chart(scale: Scale, lines: &[(&str, &[f64])]) -> Chart {
         y: Axis { label: "‖∇F(x\u{304})‖²".to_owned(), scale, limit: None },
         series: series.collect(),
         markers: vec![(10.0, "η/10".to_owned()), (f64::NAN, "nowhere".to_owned())],
+        notes: vec!["A note.".to_owned()],
     }
 }
 
@@ -168,6 +169,37 @@ fn every_family_can_be_drawn() {
             parse(&drawn);
             assert_eq!(drawn.matches("class=\"agent\"").count(), 2 * agents, "{}", family.name);
             assert_eq!(drawn, network::svg(&network, Theme::Light));
+        }
+    }
+}
+
+/// The numbers of an attribute of all circles that are badges.
+fn badges(svg: &str, attribute: &str) -> Vec<f64> {
+    let number = |circle: &str| {
+        circle.split(&format!(" {attribute}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+    };
+    svg.split("class=\"agent\"").skip(1).map(|agent| number(agent.split("<circle").nth(1).unwrap())).collect()
+}
+
+#[test]
+fn no_agent_covers_another_however_many_there_are() {
+    for family in families::FAMILIES {
+        for agents in [20, 60, 100] {
+            let Ok(graphs) = family.digraphs(agents, [], 1) else { continue };
+            let Ok(topology) = Topology::of(&graphs, Subgraph::Full, Weights::Uniform, 0) else { continue };
+            let Ok(stationary) = topology.stationary(0) else { continue };
+            let places = places::tidy(&graphs[0]);
+            let (full, pair) = (&graphs[0], topology.at(0));
+            let network = Network { title: String::new(), full, pair, stationary, root: None, places };
+            let drawn = network::svg(&network, Theme::Light);
+            let [x, y, r] = ["cx", "cy", "r"].map(|attribute| badges(&drawn, attribute));
+            assert_eq!(x.len(), 2 * agents);
+            for i in 0..agents {
+                for j in 0..i {
+                    let apart = (x[i] - x[j]).hypot(y[i] - y[j]);
+                    assert!(apart > r[i] + r[j], "{} of {agents}: {i} and {j}", family.name);
+                }
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use oneway::problem::Problem;
 use oneway::theory::noise::{self, Estimate};
 use serde::Serialize;
 
-pub(crate) use optimum::{Minimum, exact, optimum};
+pub(crate) use optimum::{Minimiser, Minimum, Optimum, exact};
 
 /// Draws at each point and agent for an estimate of σ².
 pub(crate) const SAMPLES: u64 = 4000;

@@ -3,10 +3,12 @@
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
+use super::maths;
 use super::palette::Palette;
 use super::{Drawing, Figure, Report};
 use crate::figure::data::chart_data;
 use crate::figure::gallery::{Art, Picture};
+use crate::figure::quantity::Against;
 use crate::figure::render::{self, Theme};
 
 impl Report {
@@ -14,11 +16,13 @@ impl Report {
     pub(crate) fn add(&mut self, picture: Picture) {
         match picture.art {
             Art::Chart(mut chart) => {
-                chart.title = String::new(); // the page has captions
+                // the page has captions
+                chart.title = String::new();
+                let notes = std::mem::take(&mut chart.notes);
                 let data = chart_data(&chart);
                 self.figures.push(Figure {
                     id: picture.file,
-                    caption: picture.caption,
+                    caption: sentences(picture.caption, &notes),
                     group: picture.topology,
                     svg: render::svg(&chart, Theme::Css),
                     data,
@@ -26,6 +30,14 @@ impl Report {
             }
             Art::Drawing { css, .. } => self.networks.push(Drawing { caption: picture.caption, svg: css }),
         }
+    }
+}
+
+/// A caption and what is to be said beside it.
+fn sentences(caption: String, notes: &[String]) -> String {
+    match notes {
+        [] => caption,
+        notes => format!("{}. {}", caption.trim_end_matches('.'), notes.join(" ")),
     }
 }
 
@@ -77,10 +89,16 @@ pub(super) fn networks(drawings: &[Drawing]) -> Markup {
     html! {
         div.networks {
             @for drawing in drawings {
-                figure { (PreEscaped(&drawing.svg)) figcaption { (drawing.caption) } }
+                figure.wide[is_wide(&drawing.svg)] { (PreEscaped(&drawing.svg)) figcaption { (drawing.caption) } }
             }
         }
     }
+}
+
+/// Whether a drawing is larger than a column can show: it has its width in its `viewBox`.
+fn is_wide(svg: &str) -> bool {
+    let width = svg.split("viewBox=\"0 0 ").nth(1).and_then(|rest| rest.split(' ').next());
+    width.and_then(|width| width.parse::<f64>().ok()).is_some_and(|width| width > 800.0)
 }
 
 /// One chart. `place` says where its numbers are in the page's list.
@@ -92,7 +110,7 @@ fn chart(place: usize, figure: &Figure, alternatives: bool) -> Markup {
             div.plot tabindex="0" role="group" aria-roledescription="chart" aria-label=(figure.caption) {
                 (PreEscaped(&figure.svg))
             }
-            figcaption { (figure.caption) }
+            figcaption { (maths::set(&figure.caption)) }
         }
     }
 }
@@ -111,11 +129,12 @@ fn has_alternatives(figure: &Figure, figures: &[Figure]) -> bool {
             .any(|other| other.group == figure.group && label(other, "y") == y && label(other, "x") != x)
 }
 
-/// The x labels to choose from.
+/// The x labels to choose from. The page opens on the first: time, wherever there is a clock.
 fn alternative_axes(figures: &[Figure]) -> Vec<&str> {
-    in_order(
-        figures.iter().filter(|figure| has_alternatives(figure, figures)).map(|figure| label(figure, "x")),
-    )
+    let alternatives = figures.iter().filter(|figure| has_alternatives(figure, figures));
+    let mut axes = in_order(alternatives.map(|figure| label(figure, "x")));
+    axes.sort_by_key(|axis| *axis != Against::Time.label());
+    axes
 }
 
 /// Each once, in order of appearance.

@@ -1,9 +1,11 @@
 //! `report.html`: one file that opens anywhere, asks the network for nothing, and shows what was found.
 //!
-//! The verdicts come first, then the figures with their switches, then tables, networks, settings and facts. [`page`]
+//! The verdicts come first, then the results, the figures with their switches, tables, networks, settings and facts. [`page`]
 //! is a pure function: same report, same bytes. All text is escaped; the SVG of figures and drawings is taken as it is.
 
 mod figures;
+pub(crate) mod final_values;
+mod maths;
 pub(crate) mod number;
 mod palette;
 mod tables;
@@ -21,6 +23,8 @@ pub(crate) struct Report {
     /// One or two sentences under the title.
     pub(crate) summary: String,
     pub(crate) verdicts: Vec<VerdictRow>,
+    /// Where each run ended.
+    pub(crate) results: Vec<TableBlock>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) networks: Vec<Drawing>,
     pub(crate) tables: Vec<TableBlock>,
@@ -152,6 +156,9 @@ fn sections(report: &Report, palette: &palette::Palette) -> Vec<(&'static str, &
     if !report.verdicts.is_empty() {
         sections.push(("verdicts", "Verdicts", verdicts::verdicts(&report.verdicts)));
     }
+    if !report.results.is_empty() {
+        sections.push(("results", "Results", tables::tables(&report.results)));
+    }
     if !report.figures.is_empty() {
         sections.push(("figures", "Figures", figures::figures(&report.figures, palette)));
     }
@@ -175,7 +182,7 @@ fn sections(report: &Report, palette: &palette::Palette) -> Vec<(&'static str, &
 
 /// One after another.
 fn notes(notes: &[String]) -> Markup {
-    html! { ul { @for note in notes { li { (note) } } } }
+    html! { ul { @for note in notes { li { (maths::set(note)) } } } }
 }
 
 /// The experiment, folded.

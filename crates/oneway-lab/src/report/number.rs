@@ -37,14 +37,46 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
+/// A mean and its standard error, with two digits of the error: `0.3391 ± 0.0012`, `(1.11 ± 0.17) × 10⁻³`. A number alone
+/// where there is but one value, or no difference; none where there are no values.
+pub(super) fn mean_and_error(values: &[f64]) -> Option<String> {
+    let count = values.len() as f64;
+    let mean = values.iter().map(|value| value / count).sum::<f64>();
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    let error = (squares / (count - 1.0) / count).sqrt();
+    match values {
+        [] => None,
+        _ if error > 0.0 && error.is_finite() => Some(with_error(mean, error)),
+        _ => Some(number(mean)),
+    }
+}
+
+/// A number and how uncertain it is, in one unit, unless they are far apart.
+pub(super) fn with_error(value: f64, error: f64) -> String {
+    let power = |x: f64| if x == 0.0 { i32::MIN } else { x.abs().log10().floor() as i32 };
+    let (largest, smallest) = (power(value).max(power(error)), power(error));
+    if !(value.is_finite() && error.is_finite() && error > 0.0 && largest - smallest <= 5) {
+        return format!("{} ± {}", number(value), number(error));
+    }
+    let unit = if (-3..6).contains(&largest) { 0 } else { largest };
+    let places = usize::try_from(unit - smallest + 1).unwrap_or(0);
+    let [value, error] =
+        [value, error].map(|x| format!("{:.places$}", x / 10_f64.powi(unit)).replace('-', "−"));
+    match unit {
+        0 => format!("{value} ± {error}"),
+        unit => format!("({value} ± {error}) × 10{}", superscript(unit)),
+    }
+}
+
 /// `1 run`, `2 runs`.
 pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The number that a cell begins with, if it does: `1.25`, `1.25 ± 0.1`, `3×`.
+/// The number that a cell begins with, if it does: `1.25`, `(1.25 ± 0.1) × 10⁻³`, `3×`.
 pub(super) fn leading(cell: &str) -> Option<f64> {
-    let word = cell.split_whitespace().next()?.trim_end_matches(['×', '%']).replace('−', "-");
+    let word = cell.split_whitespace().next()?.trim_start_matches('(');
+    let word = word.trim_end_matches(['×', '%']).replace('−', "-");
     let starts = word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
     if starts { word.parse().ok() } else { None }
 }
@@ -108,6 +140,27 @@ mod tests {
         for (value, written) in cases {
             assert_eq!(short(value), written);
         }
+    }
+
+    #[test]
+    fn errors_have_two_digits_and_the_unit_of_their_number() {
+        let cases = [
+            (vec![0.339, 0.341, 0.340], "0.34000 ± 0.00058"),
+            (vec![1e-3, 1.2e-3, 1.1e-3], "0.001100 ± 0.000058"),
+            (vec![1e-8, 1.2e-8, 1.1e-8], "(1.100 ± 0.058) × 10⁻⁸"),
+            (vec![-2e9, -4e9], "(−3.0 ± 1.0) × 10⁹"),
+            (vec![5.0], "5"),
+            (vec![2.0, 2.0, 2.0], "2"),
+        ];
+        for (values, written) in cases {
+            assert_eq!(mean_and_error(&values).unwrap(), written);
+            assert!(leading(written).is_some());
+        }
+        assert_eq!(mean_and_error(&[]), None);
+        assert_eq!(with_error(0.0, 0.012), "0.000 ± 0.012");
+        assert_eq!(with_error(1234.6, 20.0), "1235 ± 20");
+        assert_eq!(with_error(0.5, 1e-12), "0.5 ± 1 × 10⁻¹²");
+        assert_eq!(with_error(1.5, f64::INFINITY), "1.5 ± ∞");
     }
 
     #[test]

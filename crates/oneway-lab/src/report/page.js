@@ -246,12 +246,16 @@ function methods(figures) {
   return charts;
 }
 
-/// Of the figures that show one quantity, shows the one over `axis`; all of them if none is.
+/// Of the figures that show one quantity, shows the one over `axis`; the first of them if none is.
 function chooseAxis(figures, axis) {
-  const families = new Set(figures.filter((f) => f.dataset.axis === axis).map((f) => f.dataset.family));
+  const chosen = new Map();
   for (const figure of figures) {
     const { family } = figure.dataset;
-    if (family !== undefined) figure.hidden = families.has(family) && figure.dataset.axis !== axis;
+    if (family !== undefined && (figure.dataset.axis === axis || !chosen.has(family))) chosen.set(family, figure);
+  }
+  for (const figure of figures) {
+    const { family } = figure.dataset;
+    if (family !== undefined) figure.hidden = chosen.get(family) !== figure;
   }
 }
 

@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::TableBlock;
+use super::maths;
 use super::number::leading;
 
 /// The tables, each in a box of its own that scrolls if it must.
@@ -17,12 +18,12 @@ fn table(block: &TableBlock) -> Markup {
     let class = |column: usize| numeric.get(column).copied().unwrap_or(false).then_some("number");
     html! {
         figure.table {
-            figcaption { (block.caption) }
+            figcaption { (maths::set(&block.caption)) }
             div.scroll tabindex="0" role="group" aria-label=(block.caption) {
                 table class=[block.heat.then_some("heat")] {
                     thead {
                         tr { @for (column, name) in block.header.iter().enumerate() {
-                            th scope="col" class=[class(column)] { (name) }
+                            th scope="col" class=[class(column)] { (maths::set(name)) }
                         } }
                     }
                     tbody { @for row in &block.rows {

@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::VerdictRow;
-use super::number::number;
+use super::maths;
+use super::number::{number, with_error};
 
 /// What a verdict's words amount to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +79,9 @@ pub(super) fn verdicts(rows: &[VerdictRow]) -> Markup {
         div.claims {
             @for row in rows { (claim(row)) }
         }
+        @if rows.iter().any(|row| evidence(&row.numbers).iter().any(|evidence| evidence.error.is_some())) {
+            p.hint { "In the evidence ± is half of a 95 % interval; behind a fitted exponent it is one standard error." }
+        }
         button #unfold.quiet type="button" aria-pressed="false" { "Show the evidence for all" }
     }
 }
@@ -89,23 +93,54 @@ fn claim(row: &VerdictRow) -> Markup {
         details class={ "claim " (kind.class()) } {
             summary {
                 (shape(kind))
-                span.text { (row.claim) }
-                span.verdict { (row.verdict) }
+                span.text { (maths::set(&row.claim)) }
+                span.verdict { (maths::set(&row.verdict)) }
                 span.source { (row.source) }
             }
             div.evidence {
-                @if !row.because.is_empty() { p { (row.because) } }
+                @if !row.because.is_empty() { p { (maths::set(&row.because)) } }
                 @if !row.numbers.is_empty() {
                     dl.numbers {
-                        @for (name, value) in &row.numbers {
-                            div { dt { (name) } dd title=(format!("{value:?}")) { (number(*value)) } }
+                        @for evidence in evidence(&row.numbers) {
+                            div { dt { (maths::set(evidence.name)) } dd title=(evidence.exact()) { (evidence.shown()) } }
                         }
                     }
                 }
-                @if !row.measure.is_empty() { p.measure { b { "Measured: " } (row.measure) } }
+                @if !row.measure.is_empty() { p.measure { b { "Measured: " } (maths::set(&row.measure)) } }
             }
         }
     }
+}
+
+/// A number of the evidence, with its uncertainty where it has one.
+struct Evidence<'a> {
+    name: &'a str,
+    value: f64,
+    error: Option<f64>,
+}
+
+impl Evidence<'_> {
+    fn shown(&self) -> String {
+        self.error.map_or_else(|| number(self.value), |error| with_error(self.value, error))
+    }
+
+    /// All digits.
+    fn exact(&self) -> String {
+        self.error
+            .map_or_else(|| format!("{:?}", self.value), |error| format!("{:?} ± {error:?}", self.value))
+    }
+}
+
+/// The numbers; one that is named "± x" is the uncertainty of the one before it, x.
+fn evidence(numbers: &[(String, f64)]) -> Vec<Evidence<'_>> {
+    let mut all: Vec<Evidence<'_>> = vec![];
+    for (name, value) in numbers {
+        match (name.strip_prefix("± "), all.last_mut()) {
+            (Some(of), Some(last)) if last.name == of && last.error.is_none() => last.error = Some(*value),
+            _ => all.push(Evidence { name, value: *value, error: None }),
+        }
+    }
+    all
 }
 
 /// The shape of a verdict, for those who do not see its colour.
@@ -146,6 +181,22 @@ pub(super) fn shapes() -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_uncertainty_stands_with_its_number() {
+        let named = |name: &str, value: f64| (name.to_owned(), value);
+        let numbers = [
+            named("ln(a/b)", -0.5),
+            named("± ln(a/b)", 0.02),
+            named("F*", 0.3),
+            named("± lost", 0.1),
+            named("n", 5.0),
+        ];
+        let shown: Vec<(&str, String)> =
+            evidence(&numbers).iter().map(|one| (one.name, one.shown())).collect();
+        let expected = [("ln(a/b)", "−0.500 ± 0.020"), ("F*", "0.3"), ("± lost", "0.1"), ("n", "5")];
+        assert_eq!(shown, expected.map(|(name, value)| (name, value.to_owned())));
+    }
 
     #[test]
     fn words_are_read_as_kinds() {

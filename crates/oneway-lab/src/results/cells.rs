@@ -146,6 +146,8 @@ mod tests {
             test_accuracy: Some(0.84),
             bytes_sent: Some(12),
             time: Some(0.1),
+            loss_gap: Some(1.0 / 3.0),
+            agents_grad_norm_sq: None,
         };
         let end = End {
             status: CellStatus::Diverged,

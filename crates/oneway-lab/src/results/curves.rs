@@ -15,7 +15,7 @@ pub(crate) const FILE: &str = "curves.csv";
 
 /// The columns of `curves.csv` that it always has; those of swept settings follow them.
 const COLUMNS: &str = "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,\
-tracking_error,momentum_error,conservation_error,test_accuracy,bytes_sent,time";
+tracking_error,momentum_error,conservation_error,test_accuracy,bytes_sent,time,loss_gap,agents_grad_norm_sq";
 
 /// One run: what was measured at each recorded iteration.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +81,7 @@ pub(crate) fn to_csv<'a>(curves: impl IntoIterator<Item = &'a Curve>, swept: &Sw
 pub(crate) fn point_to_csv(m: &Measurement) -> String {
     let optional = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:?}"));
     format!(
-        "{},{:?},{:?},{:?},{},{},{},{},{},{}",
+        "{},{:?},{:?},{:?},{},{},{},{},{},{},{},{}",
         m.iteration,
         m.loss,
         m.grad_norm_sq,
@@ -92,6 +92,8 @@ pub(crate) fn point_to_csv(m: &Measurement) -> String {
         optional(m.test_accuracy),
         m.bytes_sent.map_or(String::new(), |bytes| bytes.to_string()),
         optional(m.time),
+        optional(m.loss_gap),
+        optional(m.agents_grad_norm_sq),
     )
 }
 
@@ -146,8 +148,21 @@ pub(crate) fn point_from_csv(line: &str) -> Option<Measurement> {
         "" => Some(None),
         number => number.parse().ok().map(Some),
     };
-    let cells: [&str; 10] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
-    let [iteration, loss, grad, consensus, tracking, momentum, conservation, accuracy, bytes, time] = cells;
+    let cells: [&str; 12] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
+    let [
+        iteration,
+        loss,
+        grad,
+        consensus,
+        tracking,
+        momentum,
+        conservation,
+        accuracy,
+        bytes,
+        time,
+        gap,
+        agents,
+    ] = cells;
     Some(Measurement {
         iteration: iteration.parse().ok()?,
         loss: loss.parse().ok()?,
@@ -162,6 +177,8 @@ pub(crate) fn point_from_csv(line: &str) -> Option<Measurement> {
             number => Some(number.parse().ok()?),
         },
         time: optional(time)?,
+        loss_gap: optional(gap)?,
+        agents_grad_norm_sq: optional(agents)?,
     })
 }
 
@@ -182,6 +199,8 @@ mod tests {
             test_accuracy: None,
             bytes_sent: Some(u64::MAX),
             time: Some(iteration as f64 / 3.0),
+            loss_gap: Some(-0.0),
+            agents_grad_norm_sq: None,
         };
         let curve = |repetition| Curve {
             topology: "ring".to_owned(),

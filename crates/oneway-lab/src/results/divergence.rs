@@ -38,6 +38,8 @@ pub(crate) mod tests {
             test_accuracy: None,
             bytes_sent: None,
             time: None,
+            loss_gap: None,
+            agents_grad_norm_sq: None,
         };
         losses.iter().enumerate().map(point).collect()
     }

@@ -9,6 +9,7 @@ use super::cells::{CellStatus, End, body};
 use super::curves::Curve;
 use super::sha256;
 use crate::experiment::plan::{Cell, Entry, Plan};
+use crate::problem_facts::Optimum;
 use crate::runner::Ran;
 
 /// The manifest of a results folder.
@@ -50,6 +51,9 @@ pub(crate) struct EntryRecord {
     /// Repetitions that were asked for; 0 in folders of earlier versions.
     #[serde(default)]
     pub(crate) repetitions: u64,
+    /// F*, where `loss_gap` is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) optimum: Option<Optimum>,
 }
 
 impl EntryRecord {
@@ -66,6 +70,7 @@ impl EntryRecord {
             push_sha256,
             step_divided_by: entry.divided_by,
             repetitions: entry.run.repetitions,
+            optimum: entry.optimum(),
         }
     }
 }

@@ -133,6 +133,7 @@ fn limits(sweep: &Sweep, rows: &[Row]) -> Picture {
         y: Axis { label: "largest stable η·c_π·h".to_owned(), scale: Scale::Log, limit: None },
         series: series.collect(),
         markers: vec![],
+        notes: vec![],
     };
     Picture {
         file: "limits".to_owned(),

@@ -44,6 +44,7 @@ pub(super) fn of_trials(
     shorten(&mut settings, rounds, iterations);
     assign(&mut settings, &["run", "iterations"], Value::Integer(rounds as i64))?;
     assign(&mut settings, &["run", "record_every"], Value::Integer((rounds / 20).max(1) as i64))?;
+    assign(&mut settings, &["run", "measure"], Value::Array(vec![]))?; // scores need none of it
     Ok(settings)
 }
 

@@ -16,6 +16,7 @@ use super::dataset::{DatasetSpec, SYNTHETIC, fingerprint};
 use super::{BuiltProblem, MOST_NUMBERS, Rows, batch, dimension, partition};
 use crate::experiment::fields::{Fields, real};
 use crate::experiment::spec::RunSpec;
+use crate::problem_facts::Minimiser;
 use crate::results::sha256;
 
 /// What the user wrote of one.
@@ -123,7 +124,10 @@ impl FiniteSumSpec {
                 self.problem(Robust::new(features, loss, scale)?, agents, data, test)?
             }
         };
-        Ok(BuiltProblem { problem, sha256 })
+        let quadratic =
+            matches!((self.model, self.regulariser), (ModelSpec::LeastSquares, Regulariser::Ridge(_)));
+        let minimiser = if quadratic { Minimiser::OfQuadratic } else { Minimiser::Unknown };
+        Ok(BuiltProblem::of(problem, sha256, minimiser))
     }
 
     /// The rows, with the intercept's feature if there is one.

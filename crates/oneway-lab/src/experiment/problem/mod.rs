@@ -5,7 +5,7 @@ mod finite_sum;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use oneway::data::libsvm::{self, Labels};
@@ -17,6 +17,7 @@ use toml::Value;
 
 use super::fields::{Fields, as_integer, real};
 use super::spec::RunSpec;
+use crate::problem_facts::{Minimiser, Optimum};
 use crate::results::sha256;
 use dataset::DatasetSpec;
 use finite_sum::{FiniteSumSpec, ModelKind};
@@ -186,6 +187,9 @@ pub(crate) struct BuiltProblem {
     pub(crate) problem: Box<dyn Problem>,
     /// Hash of the settings and of the data, wherever they were read from.
     pub(crate) sha256: String,
+    minimiser: Minimiser,
+    /// F*, once it was asked for.
+    optimum: Mutex<Option<Optimum>>,
 }
 
 /// The problems that were built so far. Variants of an experiment mostly share theirs.
@@ -233,10 +237,12 @@ impl BuiltProblem {
     fn new(spec: &ProblemSpec, agents: usize, part: Part) -> Result<Self> {
         match spec {
             ProblemSpec::FiniteSum(spec) => spec.build(agents),
-            ProblemSpec::Quadratic { shape, seed } => Ok(Self {
-                problem: Box::new(Quadratic::new(*shape, agents, *seed)?),
-                sha256: sha256(format!("quadratic {shape:?} agents {agents} seed {seed}")),
-            }),
+            ProblemSpec::Quadratic { shape, seed } => {
+                let problem = Quadratic::new(*shape, agents, *seed)?;
+                let minimiser = Minimiser::Known(problem.minimiser().to_vec());
+                let fingerprint = format!("quadratic {shape:?} agents {agents} seed {seed}");
+                Ok(Self::of(Box::new(problem), sha256(fingerprint), minimiser))
+            }
             ProblemSpec::Logistic { dataset, test, alpha, partition, batch, seed } => {
                 let data = dataset.load(Labels::Signs)?;
                 if part == Part::Whole {
@@ -258,8 +264,29 @@ impl BuiltProblem {
                     Some(test) => Box::new(problem.with_test(test)?),
                     None => Box::new(problem),
                 };
-                Ok(Self { problem, sha256: sha256(fingerprint) })
+                Ok(Self::of(problem, sha256(fingerprint), Minimiser::Unknown))
             }
         }
+    }
+
+    fn of(problem: Box<dyn Problem>, sha256: String, minimiser: Minimiser) -> Self {
+        Self { problem, sha256, minimiser, optimum: Mutex::default() }
+    }
+
+    /// Whether there is nothing to search for F*.
+    pub(crate) fn knows_minimiser(&self) -> bool {
+        matches!(self.minimiser, Minimiser::Known(_))
+    }
+
+    /// F*, found when it is first asked for.
+    ///
+    /// Not under the lock: a thread that waits for the parts of its search may take up other work, and ask again.
+    pub(crate) fn optimum(&self) -> Optimum {
+        let known = self.optimum.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        known.unwrap_or_else(|| {
+            let found = Optimum::of(&*self.problem, &self.minimiser);
+            *self.optimum.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+            found
+        })
     }
 }

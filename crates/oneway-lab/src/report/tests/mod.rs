@@ -157,6 +157,12 @@ fn hostile_text_stays_text() {
             rows: vec![vec![text(), text()], vec![text(); 5], vec![]],
             heat: true,
         }],
+        results: vec![TableBlock {
+            caption: text(),
+            header: vec![text()],
+            rows: vec![vec![text()]],
+            heat: false,
+        }],
         notes: vec![text()],
         settings: text(),
         facts: vec![(text(), text())],

@@ -32,6 +32,7 @@ pub(super) fn sample() -> Report {
             .to_owned(),
         verdicts: verdicts(),
         figures,
+        results: vec![],
         networks: vec![network("Multi-Sub-Ring, n = 20", 20, 5), network("Exponential, n = 16", 16, 4)],
         tables: tables(),
         notes: vec!["The floor is a model: curvature & noise are those at the lowest point.".to_owned()],
