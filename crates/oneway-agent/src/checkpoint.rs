@@ -6,7 +6,7 @@
 //! else's, is not believed. Everything is written as a stream, from the rows that the agent has in memory, by a thread [of its own](saver).
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 

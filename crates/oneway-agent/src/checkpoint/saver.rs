@@ -99,3 +99,30 @@ fn save_all(mut checkpoints: Checkpoints, journal: &File, jobs: &Receiver<Job>, 
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::owner::Owner;
+
+    fn begin(saver: &mut Saver, k: u64) {
+        saver.begin(&Content { k, state: &[k as f64], recent: &[], sent: &[], oldest: 0 });
+    }
+
+    #[test]
+    fn what_was_begun_is_ended_and_said_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Checkpoints::open(folder.path(), Owner::default()).unwrap();
+        let journal = File::create(folder.path().join("states")).unwrap();
+        let mut saver = Saver::start(open().0, journal).unwrap();
+        assert!(saver.look().is_none() && saver.wait().is_none(), "nothing was begun");
+        begin(&mut saver, 10);
+        let done = saver.wait().unwrap();
+        assert!(done.k == 10 && done.result.is_ok());
+        assert!(saver.look().is_none() && saver.wait().is_none(), "it is said once");
+        begin(&mut saver, 20);
+        drop(saver); // as whoever is stopped
+        let found: Vec<u64> = open().1.iter().map(|found| found.k).collect();
+        assert_eq!(found, [20, 10]);
+    }
+}
