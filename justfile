@@ -83,10 +83,11 @@ bench-agents *arguments:
 fuzz-frames *arguments:
     cd crates/oneway-agent && cargo +nightly fuzz run frame -- {{arguments}}
 
+# `just soak 200 20000 --secure` for links with certificates.
 # A long run of agents of which one is killed at random, again and again; then the same in the simulator
-soak kills="200" rounds="20000":
+soak kills="200" rounds="20000" *options:
     cargo build --release -p oneway-agent -p oneway-lab
     rm -rf out/soak-agents
-    target/release/oneway-agent launch experiments/agents/soak.toml --set run.iterations={{rounds}} --kill {{kills}} --checkpoint-every 50 --out out/soak-agents
+    target/release/oneway-agent launch experiments/agents/soak.toml --set run.iterations={{rounds}} --kill {{kills}} --checkpoint-every 50 --out out/soak-agents {{options}}
     target/release/oneway run experiments/agents/soak.toml --set run.iterations={{rounds}} --out out/soak --no-report
     cmp out/soak-agents/curves.csv out/soak/curves.csv

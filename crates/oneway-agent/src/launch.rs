@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use oneway::sample::{Draws, Purpose};
 use oneway_lab::networked::{Networked, NetworkedCell};
 
+use crate::authority;
 use crate::config::Config;
 use crate::files;
 use crate::finished::Finished;
@@ -38,6 +39,9 @@ pub struct Failed {
     pub code: u8,
 }
 
+/// Days that keys on this machine are valid.
+const KEYS_DAYS: u32 = 30;
+
 /// What to launch.
 #[derive(Debug)]
 pub struct Launch {
@@ -53,6 +57,8 @@ pub struct Launch {
     pub kills: u64,
     /// What these depend on.
     pub kill_seed: u64,
+    /// Whether links have certificates, which are made for it.
+    pub secure: bool,
 }
 
 /// Runs all cells of an experiment, one after another; returns what was written.
@@ -99,6 +105,15 @@ fn owners(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Vec<Owner>> {
     (0..cell.setup().topology.agents()).map(owner).collect()
 }
 
+/// Keys for agents on this machine, one set for all cells: those that are there already, or new ones.
+fn make_keys(out: &Path, agents: usize) -> Result<PathBuf> {
+    let folder = std::path::absolute(out)?.join("agents").join(format!("keys-{agents}"));
+    if !folder.exists() {
+        authority::make(&vec!["127.0.0.1".to_owned(); agents], KEYS_DAYS, &folder)?;
+    }
+    Ok(folder)
+}
+
 /// Ports that are free now, one for each agent.
 fn free_addresses(agents: usize) -> Result<Vec<String>> {
     let listeners: Vec<TcpListener> =
@@ -115,7 +130,9 @@ fn run_cell(
 ) -> Result<bool> {
     let n = cell.setup().topology.agents();
     let mut addresses = free_addresses(2 * n)?;
-    let hosts = Hosts { metrics: addresses.split_off(n), addresses, ..Hosts::default() };
+    let metrics = addresses.split_off(n);
+    let keys = launch.secure.then(|| make_keys(&launch.out, n)).transpose()?;
+    let hosts = Hosts { metrics, addresses, keys, ..Hosts::default() };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
     let owners = owners(cell, folder)?;
     let mut crew = Crew { folder, owners, children: vec![], standing: vec![Standing::default(); n] };

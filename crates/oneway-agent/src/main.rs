@@ -113,6 +113,9 @@ struct LaunchArgs {
     /// What the killing depends on
     #[arg(long, default_value_t = 1)]
     kill_seed: u64,
+    /// Links have certificates on both sides, as with `plan --keys`
+    #[arg(long)]
+    secure: bool,
     #[command(flatten)]
     behaviour: BehaviourArgs,
 }
@@ -231,6 +234,7 @@ fn command(command: Command) -> Result<ExitCode> {
                 behaviour: args.behaviour.behaviour(),
                 kills: args.kill,
                 kill_seed: args.kill_seed,
+                secure: args.secure,
             };
             match launch(&what, &interrupted)? {
                 Some(written) => say(&written).map(|()| ExitCode::SUCCESS),

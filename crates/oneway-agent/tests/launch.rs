@@ -59,6 +59,13 @@ fn twenty_kills_on_the_flower_change_nothing() {
     twenty_kills(FLOWER);
 }
 
+#[test]
+fn kills_change_nothing_where_links_have_certificates() {
+    let place = Place::new(&a9a(4, 500, EXPONENTIAL));
+    let out = launch(&place, &["--secure", "--kill", "8", "--checkpoint-every", "25"]);
+    place.assert_simulated(&out);
+}
+
 /// Push-sum, several exchanges a round, compression, trees, links that change with the round, and everyone with everyone.
 #[test]
 fn methods_of_every_kind_run_on_networks_of_every_kind() {

@@ -20,7 +20,7 @@ use oneway_agent::agent::{Agent, Task};
 use oneway_agent::history::History;
 use oneway_agent::identity::Identity;
 use oneway_agent::link::{LinkError, Patience};
-use oneway_agent::net::config::Endpoints;
+use oneway_agent::net::config::{Dial, Endpoints};
 use oneway_agent::net::{Guard, ZenohLink, ZenohOptions};
 use oneway_agent::status::Status;
 use oneway_agent::ties::Ties;
@@ -67,7 +67,8 @@ fn run(case: &Case<'_>, ties: &Ties) -> Result<Vec<f64>, LinkError> {
     let endpoints = Endpoints {
         observed: false,
         listen: case.addresses[ties.agent].clone(),
-        connect: lower.map(|who| case.addresses[who].clone()).collect(),
+        connect: lower.map(|agent| Dial { agent, address: case.addresses[agent].clone() }).collect(),
+        bind: None,
         tls: None,
     };
     let mut link = ZenohLink::open(ZenohOptions {
