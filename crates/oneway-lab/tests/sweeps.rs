@@ -159,10 +159,11 @@ fn malformed_sweeps_are_refused_and_leave_nothing() {
     let lab = Lab::new();
     lab.write("experiment.toml", "");
     let before = lab.listing();
-    let many = format!("run.seed = [{}]\nproblem.alpha = [{}]", "1, ".repeat(200), "1.0, ".repeat(200));
+    let values: Vec<String> = (1..=200).map(|value| value.to_string()).collect();
+    let many = format!("run.seed = [{0}]\nproblem.alpha = [{0}]", values.join(", "));
     for (sweep, words) in [
         ("method.SMTPP.step.size = 0.1", "sweep.method.SMTPP.step.size = 0.1: give a list of values"),
-        ("problem.alpha = [0.1, 0.10]", "two combinations are called \"loop [problem.alpha=0.1]\""),
+        ("problem.alpha = [0.1, 0.10]", "sweep.problem.alpha: the value 0.1 occurs twice"),
         ("method.SMTP.step.size = [1]", "there is no method called \"SMTP\""),
         (&many, "40000 combinations are more than 10000"),
     ] {
