@@ -52,7 +52,7 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
             report.tables.push(sensitivity(&part.curves));
             continue;
         }
-        report.results.push(final_values(&part.name, &part.manifest, &part.curves));
+        report.results.extend(final_values(&part.name, &part.manifest, &part.curves));
         // curves alone make charts; the settings add notes and networks, but may name files that have moved
         let (drawn, notes) = part.drawn();
         report.notes.extend(notes);

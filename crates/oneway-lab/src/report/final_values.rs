@@ -4,7 +4,7 @@ use super::TableBlock;
 use super::number::{counted, mean_and_error};
 use crate::figure::quantity::Quantity;
 use crate::results::curves::Curve;
-use crate::results::manifest::{EntryRecord, Manifest};
+use crate::results::manifest::Manifest;
 use crate::results::repetitions::Repetitions;
 
 /// What is shown of the last state, and how a column is headed.
@@ -17,40 +17,51 @@ const COLUMNS: [(Quantity, &str); 6] = [
     (Quantity::Accuracy, "test accuracy"),
 ];
 
-/// One line for each method on each topology: how its runs ended, and means over those that came to their end, with standard
-/// errors. Columns without a number are left out, and so is that of the topology if there is but one.
-pub(crate) fn final_values(name: &str, manifest: &Manifest, curves: &[Curve]) -> TableBlock {
-    let mut rows = vec![];
+/// A table for each topology with a line for each method: how its runs ended, and means over those that came to their end, with
+/// standard errors. Columns without a number are left out.
+pub(crate) fn final_values(name: &str, manifest: &Manifest, curves: &[Curve]) -> Vec<TableBlock> {
+    let mut topologies: Vec<&str> = vec![];
     for entry in &manifest.entries {
+        if !topologies.contains(&&*entry.topology) {
+            topologies.push(&entry.topology);
+        }
+    }
+    let table = |(place, topology): (usize, &&str)| {
+        let about = caption(name, topology, manifest);
+        // what holds for all of them is said once
+        let caption = if place == 0 { about } else { format!("{topology}, likewise.") };
+        TableBlock { caption, ..of_topology(topology, manifest, curves) }
+    };
+    topologies.iter().enumerate().map(table).collect()
+}
+
+fn of_topology(topology: &str, manifest: &Manifest, curves: &[Curve]) -> TableBlock {
+    let mut rows = vec![];
+    for entry in manifest.entries.iter().filter(|entry| entry.topology == topology) {
         let repetitions = Repetitions::of_record(entry, manifest, curves);
         let values = COLUMNS.map(|(quantity, _)| {
             let at_end = repetitions.at_end(|point| quantity.of(point));
             mean_and_error(&at_end.into_iter().map(|(_, value)| value).collect::<Vec<f64>>())
         });
-        rows.push((entry, repetitions.status(), values));
+        rows.push(([entry.method.clone(), repetitions.status()], values));
     }
-    let several = manifest.entries.iter().any(|entry| entry.topology != manifest.entries[0].topology);
-    let filled: Vec<usize> = (0..COLUMNS.len())
-        .filter(|&column| rows.iter().any(|(.., values)| values[column].is_some()))
-        .collect();
-    let row = |(entry, status, values): (&EntryRecord, String, [Option<String>; 6])| {
-        let topology = several.then(|| entry.topology.clone());
+    let is_filled = |column: &usize| rows.iter().any(|(_, values)| values[*column].is_some());
+    let filled: Vec<usize> = (0..COLUMNS.len()).filter(is_filled).collect();
+    let header = ["method", "runs"].into_iter().chain(filled.iter().map(|&column| COLUMNS[column].1));
+    let row = |(ends, values): &([String; 2], [Option<String>; 6])| {
         let values = filled.iter().map(|&column| values[column].clone().unwrap_or_else(|| "–".to_owned()));
-        let ends = [entry.method.clone()].into_iter().chain(topology);
-        ends.chain(values).chain([status]).collect()
+        ends.iter().cloned().chain(values).collect()
     };
-    let header = ["method"].into_iter().chain(several.then_some("topology"));
-    let header = header.chain(filled.iter().map(|&column| COLUMNS[column].1)).chain(["runs"]);
     TableBlock {
-        caption: caption(name, manifest),
+        caption: String::new(),
         header: header.map(str::to_owned).collect(),
-        rows: rows.into_iter().map(row).collect(),
+        rows: rows.iter().map(row).collect(),
         heat: false,
     }
 }
 
 /// What the numbers are, and what F* is.
-fn caption(name: &str, manifest: &Manifest) -> String {
+fn caption(name: &str, topology: &str, manifest: &Manifest) -> String {
     let repetitions = manifest.cells.iter().map(|record| record.repetition + 1).max().unwrap_or(0);
     let means = match repetitions {
         0 | 1 => String::new(),
@@ -63,5 +74,6 @@ fn caption(name: &str, manifest: &Manifest) -> String {
         }
     }
     let optimum = if known.is_empty() { String::new() } else { format!(" F* is {}.", known.join(", or ")) };
-    format!("{name}, the last state{means}.{optimum}")
+    let place = if name == topology { topology.to_owned() } else { format!("{name}, {topology}") };
+    format!("{place}, the last state{means}.{optimum}")
 }
