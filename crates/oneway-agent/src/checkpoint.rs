@@ -1,9 +1,9 @@
 //! Checkpoints: an agent's state, in two generations, and what it sent lately, in pieces that both share.
 //!
-//! Rows that were sent since the last checkpoint go into a [segment](segment) of their own, so that every row is written once. Then the
+//! Rows that were sent since the last checkpoint go into a segment of their own, so that every row is written once. Then the
 //! checkpoint itself, which names the segments that belong to it, is written aside, synced, and renamed into the place of the older
 //! generation; so at every instant there is a whole one. All files say whose they are and carry checksums: what is damaged, or somebody
-//! else's, is not believed. Everything is written as a stream, from the rows that the agent has in memory, by a thread [of its own](saver).
+//! else's, is not believed. Everything is written as a stream, from the rows that the agent has in memory, by a thread of its own.
 
 use std::collections::BTreeSet;
 use std::fs::File;

@@ -52,7 +52,9 @@ fn states_and_measurements_on_a9a() {
             advance(&mut simulator, 10);
             recorder.record(&simulator.view()).unwrap();
             let measured = std::mem::take(&mut recorder).finish(&simulator.view()).unwrap();
-            let hashes = [simulator.state_hash(), hash(format!("{measured:?}"))];
+            // these hashes are older than what is measured only where it is asked for
+            let measured = format!("{measured:?}").replace(", loss_gap: None, agents_grad_norm_sq: None", "");
+            let hashes = [simulator.state_hash(), hash(measured)];
             found.push(hashes.map(|hash| hash[..16].to_owned()));
         }
     }

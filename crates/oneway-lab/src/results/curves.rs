@@ -219,7 +219,7 @@ mod tests {
         let values = HashMap::from([(("ring", "SMTPP (trees)"), &chosen)]);
         let swept = SweptColumns { names: vec!["problem.alpha", "method.momentum"], values };
         let wide = to_csv(&curves, &swept);
-        assert!(wide.lines().next().unwrap().ends_with(",time,problem.alpha,method.momentum"));
+        assert!(wide.lines().next().unwrap().ends_with(",agents_grad_norm_sq,problem.alpha,method.momentum"));
         assert!(wide.lines().skip(1).all(|line| line.ends_with(",,0.1")), "{wide}");
         assert_eq!(from_csv(&wide).unwrap(), curves, "with them or without: the same curves");
         assert!(from_csv(&wide.replacen(",,0.1", ",0.1", 1)).unwrap_err().to_string().contains("line 2"));
