@@ -366,10 +366,12 @@ fn an_interrupted_run_keeps_what_is_finished_and_exits_130() {
             lab.command(&["run", "long.toml", "--no-report", "--out", "results", "--threads", threads]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let started = Instant::now();
-        while !lab.path("results").exists() && started.elapsed() < Duration::from_secs(20) {
+        let first_is_kept =
+            || fs::read_dir(lab.path("results/cells")).is_ok_and(|mut cells| cells.next().is_some());
+        while !first_is_kept() {
+            assert!(started.elapsed() < Duration::from_secs(60), "the first method is not done");
             std::thread::sleep(Duration::from_millis(10));
         }
-        std::thread::sleep(Duration::from_millis(500)); // the handler is set, the first method done
         let sent = Instant::now();
         assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
         let output = child.wait_with_output().unwrap();

@@ -83,14 +83,22 @@ fn check(range: Range, shown: [f64; 2]) {
     let steps: Vec<f64> = pixels.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let largest = steps.iter().copied().fold(0.0, f64::max);
     assert!(steps.iter().all(|&step| step > 0.0), "{range:?} {major:?}");
-    // No end of the axis is left without a tick for longer than the space between two; on a log scale that shrinks.
-    let slack = if scale == Scale::Log { 1.7 } else { 1.01 };
+    // No end of the axis is left without a tick for longer than the space between two. On a log scale that shrinks: ticks at equal
+    // steps s ≤ (max − min)/3 with max < 5·min leave at most ln(1 + t)/ln((1 + 2t)/(1 + t)) of it, t = s/min ≤ 4/3, which is 1.87.
+    let slack = if scale == Scale::Log { 1.9 } else { 1.01 };
     let uncovered = pixels[0].max(1.0 - pixels[pixels.len() - 1]);
     assert!(uncovered <= slack * largest, "{range:?} {major:?}");
     assert!(minor.iter().all(|&value| value >= min * (1.0 - 1e-6) && value <= max * (1.0 + 1e-6)));
     for (i, (_, label)) in major.iter().enumerate() {
         assert!(major[..i].iter().all(|(_, other)| other != label), "{label} twice: {range:?} {major:?}");
     }
+}
+
+/// What failed once, by chance.
+#[test]
+fn less_than_a_decade_on_a_log_scale_is_covered() {
+    let ends = [24.017_8, 24.6].map(|exponent| 10f64.powf(exponent));
+    check(Range::fit(Scale::Log, ends.into_iter(), 0.03), ends);
 }
 
 #[test]

@@ -33,13 +33,13 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
     }
     let (diverging, sound): (Vec<&Series>, Vec<&Series>) = series
         .iter()
-        .partition(|series| here.iter().any(|curve| curve.method == series.name && diverges(curve)));
+        .partition(|series| here.iter().any(|curve| curve.method == series.name && goes_up(curve)));
     let scale = scale(quantity, if sound.is_empty() { &diverging } else { &sound });
     let limit = limit(scale, &sound, &diverging).filter(|_| quantity != Quantity::Accuracy);
     if let Some(limit) = limit {
         let cut = diverging.iter().filter(|series| highest(series) > limit).map(|series| &*series.name);
         notes.push(format!(
-            "Cut off where it diverges, at a triangle: {}.",
+            "Cut off at a triangle, as it ends above ten times the loss of its start: {}.",
             cut.collect::<Vec<_>>().join(", ")
         ));
     }
@@ -53,12 +53,15 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
     }
 }
 
-/// Whether a run went the wrong way for good: it ends with many times the loss it began with, or with none.
+/// Whether a run went the wrong way for good: it ends with ten times the loss it began with, or with none.
+///
+/// This is about what a chart can show, not about what the run is worth: ten times as much is enough to squeeze all other lines flat,
+/// while a run that is ten times worse than its start may still be a result. When it is none is for `results::divergence` to say.
 ///
 /// Errors say less. They may begin at zero, as that of consensus does, and go up in every good run; and one that goes
 /// down by thirty decades is as far from its end at the start as one that goes up is at the end.
-fn diverges(curve: &Curve) -> bool {
-    const MANY_TIMES: f64 = 10.0;
+fn goes_up(curve: &Curve) -> bool {
+    const MANY_TIMES: f64 = 10.0; // said in the note, too
     let ends = curve.points.first().zip(curve.points.last());
     ends.is_some_and(|(first, last)| !last.loss.is_finite() || last.loss > MANY_TIMES * first.loss)
 }

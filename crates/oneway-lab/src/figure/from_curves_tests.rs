@@ -104,12 +104,12 @@ fn only_what_diverges_is_cut_and_it_is_marked_and_said() {
         assert!(chart.series[0].y.iter().all(|y| *y < limit), "the good one is drawn whole");
         assert_eq!(
             chart.notes,
-            ["Cut off where it diverges, at a triangle: bad."],
+            ["Cut off at a triangle, as it ends above ten times the loss of its start: bad."],
             "worse ends with its start"
         );
         let svg = drawn(&chart);
         assert_eq!(svg.matches("class=\"leaves\"").count(), 1);
-        assert!(svg.contains("at a triangle: bad."));
+        assert!(svg.contains("Cut off at a triangle"));
     }
     let loss = |curves: &[Curve]| chart(curves, "ring", Quantity::Loss, Against::Iterations);
     assert_eq!(loss(&curves).y.scale, loss(&[good]).y.scale, "nor is the good one squeezed");
