@@ -41,7 +41,7 @@ fn rounds(times: usize, problem: &dyn Problem, topology: &Topology) {
     let (method, schedule) = (Smtpp::new(0.1).unwrap(), Schedule::constant(0.01).unwrap());
     let setup = Setup { method: &method, problem, topology, schedule, seed: 1 };
     let mut simulator = Simulator::new(setup).unwrap();
-    (0..times).for_each(|_| simulator.round());
+    (0..times).try_for_each(|_| simulator.round()).expect("a round");
 }
 
 fn evaluations(times: usize, points: usize) {

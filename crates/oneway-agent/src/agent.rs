@@ -1,4 +1,4 @@
-//! One agent: the library's `send` and `step`, with `put` and `get` between them.
+//! One agent: the library's calls of a method, with `put` and `get` between them.
 //!
 //! The bits are the simulator's, because every number is made by the same operations in the same order. On pull edges the raw row
 //! travels and the receiver multiplies by R_ij; on push edges the sender multiplies by its C_ij and the receiver adds (of a row that is
@@ -8,10 +8,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use oneway::method::{Layout, Local, Method, Round};
+use oneway::engine::Turns;
+use oneway::method::{Agents, Heard, Hearing, Kept, Method, Profile, Round, RowsMut};
+use oneway::numeric::Precision;
 use oneway::problem::Problem;
+use oneway::row::Sum;
 use oneway::schedule::Schedule;
-use oneway::topology::Pair;
 
 use crate::frame::{Graph, Moment};
 use crate::history::{History, Sent};
@@ -35,27 +37,42 @@ pub struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn round(&self, k: u64, phase: u32) -> Round {
+    fn round(&self, k: u64, phase: u32) -> Round<'_> {
         let Ties { agent, agents, .. } = *self.ties;
-        Round { k, phase, η: self.schedule.at(k), agent, agents, seed: self.seed }
+        Round {
+            k,
+            phase,
+            turn: 0,
+            η: self.schedule.at(k),
+            agent,
+            agents,
+            d: self.problem.dim(),
+            seed: self.seed,
+            kept: Kept::Share(self.ties.at(k).kept(agent)),
+        }
+    }
+
+    /// What the method is on this problem.
+    pub fn profile(&self) -> Profile {
+        self.method.profile_on(self.problem)
     }
 
     /// What its rows are like.
     pub fn rows(&self) -> Rows {
-        let [_, pull, push] = self.widths();
-        Rows { widths: [pull, push], wire: self.method.wire(self.problem), phases: self.method.phases() }
+        let profile = self.profile();
+        let [_, pull, push] = profile.widths(self.problem.dim());
+        Rows { widths: [pull, push], phases: profile.phases(), wire: profile.wire }
     }
 
     /// An empty history of so many rounds of a run.
     pub fn history(&self, run: u64, rounds: u64) -> History {
-        let history = History::new(run, self.ties.clone(), rounds, self.method.phases());
-        history.coded_by(self.method.wire(self.problem))
+        let profile = self.profile();
+        History::new(run, self.ties.clone(), rounds, profile.phases()).coded_by(profile.wire)
     }
 
     /// The widths of a state row, a pull row and a push row.
     pub fn widths(&self) -> [usize; 3] {
-        let (Layout { state, pull, push }, d) = (self.method.layout(self.problem), self.problem.dim());
-        [state, pull, push].map(|width| width.len(d))
+        self.profile().widths(self.problem.dim())
     }
 }
 
@@ -63,7 +80,7 @@ impl Task<'_> {
 #[derive(Debug)]
 pub struct Agent<'a> {
     task: Task<'a>,
-    pairs: Vec<Pair>,
+    profile: Profile,
     history: Arc<History>,
     k: u64,
     state: Vec<f64>,
@@ -71,30 +88,35 @@ pub struct Agent<'a> {
     pushed: Vec<f64>,
     /// A row on its way in, on either graph.
     heard: [Vec<f64>; 2],
+    turns: Turns,
+    /// Room for the gradient of a loss that is asked for.
     gradient: Vec<f64>,
-    /// Time in the method's `send` and `step`, gradients included.
+    /// Time in the method, gradients included.
     stepping: Duration,
 }
 
 impl<'a> Agent<'a> {
     /// An agent at state 0. What it sends goes into `history` too.
     pub fn new(task: Task<'a>, history: Arc<History>) -> oneway::Result<Self> {
-        let [state, pull, push] = task.widths();
+        let (profile, d) = (task.profile(), task.problem.dim());
+        let [state, pull, push] = profile.widths(d);
         let zeros = |width: usize| vec![0.0; width];
         let mut agent = Self {
             task,
-            pairs: task.ties.pairs()?,
             history,
             k: 0,
             state: zeros(state),
             pulled: zeros(pull),
             pushed: zeros(push),
             heard: [zeros(pull), zeros(push)],
-            gradient: zeros(task.problem.dim()),
+            turns: Turns::new(&profile, 1, d),
+            gradient: zeros(d),
             stepping: Duration::ZERO,
+            profile,
         };
-        let mut local = Local::new(task.problem, task.round(0, 0), 0, &agent.pairs[0], &mut agent.gradient);
-        task.method.init(&mut agent.state, &mut local);
+        let (ask, agents) = (agent.profile.start, Agents::one(task.ties.agent));
+        let state = RowsMut::one(&mut agent.state);
+        agent.turns.start(task.method, task.problem, ask, task.round(0, 0), agents, state)?;
         Ok(agent)
     }
 
@@ -125,9 +147,8 @@ impl<'a> Agent<'a> {
 
     /// f_i at its own estimate. Costs a pass over its data, and changes nothing.
     pub fn loss(&mut self) -> f64 {
-        let Task { method, problem, ties, .. } = self.task;
-        let estimate = method.estimate(&self.state, problem.dim());
-        problem.exact(ties.agent, estimate, &mut self.gradient)
+        let Task { problem, ties, .. } = self.task;
+        problem.exact(ties.agent, &self.state[..problem.dim()], &mut self.gradient)
     }
 
     /// What it has sent lately.
@@ -138,9 +159,9 @@ impl<'a> Agent<'a> {
     /// One round: state k becomes state k + 1. After an error the state is that of no round: go on from a checkpoint.
     pub fn round(&mut self, link: &mut dyn Link) -> Result<(), LinkError> {
         let Task { method, problem, ties, .. } = self.task;
-        let pair = &self.pairs[(self.k % self.pairs.len() as u64) as usize];
-        for phase in 0..method.phases() {
-            let at = self.task.round(self.k, phase);
+        let task = self.task;
+        for phase in 0..self.profile.phases() {
+            let at = task.round(self.k, phase);
             let moment = Moment { round: self.k, phase };
             let [mut pull, mut push] = self.history.buffers(moment, [self.pulled.len(), self.pushed.len()]);
             let began = Instant::now();
@@ -148,7 +169,7 @@ impl<'a> Agent<'a> {
             self.stepping += began.elapsed();
             let (pull, push) = (Arc::new(pull), Arc::new(push));
             self.history.keep(Sent { at: moment, pull: Arc::clone(&pull), push: Arc::clone(&push) });
-            let [pull_bytes, push_bytes] = method.bytes(problem, phase);
+            let [pull_bytes, push_bytes] = self.profile.bytes(phase, problem.dim(), Precision::F64);
             let links = ties.at(self.k);
             for (graph, bytes) in [(Graph::Pull, pull_bytes), (Graph::Push, push_bytes)] {
                 for (to, _) in links.receivers(graph).filter(|(to, _)| *to != ties.agent && bytes > 0) {
@@ -156,7 +177,7 @@ impl<'a> Agent<'a> {
                 }
             }
 
-            let mut heard = Heard { link, own: ties.agent, at: moment, rows: &mut self.heard };
+            let mut heard = Listener { link, own: ties.agent, at: moment, rows: &mut self.heard };
             let weights = links.pulls.iter().map(|&(from, weight)| (from, Some(weight)));
             heard.sum(Graph::Pull, weights, &pull, &mut self.pulled, pull_bytes > 0)?; // Σ_j R_ij·x_j
             let own = links.pushes.iter().find(|(to, _)| *to == ties.agent).map(|(_, weight)| *weight);
@@ -164,8 +185,13 @@ impl<'a> Agent<'a> {
             heard.sum(Graph::Push, weights, &push, &mut self.pushed, push_bytes > 0)?; // Σ_j C_ij·v_j
 
             let began = Instant::now();
-            let mut local = Local::new(problem, at, at.k + 1, pair, &mut self.gradient); // ξ_{k+1}
-            method.step(at, &mut self.state, &self.pulled, &self.pushed, &mut local);
+            let agents = Agents::one(ties.agent);
+            self.turns.prepare(problem, at, at.k + 1, agents); // ξ_{k+1}
+            let Self { state, pulled, pushed, .. } = self;
+            let mut heard = Hearing::one(ties.agent, Heard { state, pulled, pushed });
+            let exchange = &self.profile.exchanges[phase as usize];
+            let stepped = self.turns.finish(method, problem, exchange, at, &mut heard);
+            stepped.map_err(|error| LinkError::Gradient(error.to_string()))?;
             self.stepping += began.elapsed();
         }
         self.k += 1;
@@ -174,14 +200,14 @@ impl<'a> Agent<'a> {
 }
 
 /// Rows as they are heard, one by one.
-struct Heard<'l, 'r> {
+struct Listener<'l, 'r> {
     link: &'l mut dyn Link,
     own: usize,
     at: Moment,
     rows: &'r mut [Vec<f64>; 2],
 }
 
-impl Heard<'_, '_> {
+impl Listener<'_, '_> {
     /// `out` = Σ_j weight_j·row_j by ascending sender; what comes without a weight was multiplied by its sender.
     fn sum(
         &mut self,
@@ -191,7 +217,7 @@ impl Heard<'_, '_> {
         out: &mut [f64],
         sent: bool,
     ) -> Result<(), LinkError> {
-        let mut first = true;
+        let mut sum = Sum::new(out);
         for (from, weight) in senders {
             let row: &[f64] = if from == self.own {
                 own
@@ -202,17 +228,12 @@ impl Heard<'_, '_> {
             } else {
                 continue; // a row that nobody looks at in this phase
             };
-            let pairs = out.iter_mut().zip(row);
-            match (std::mem::replace(&mut first, false), weight) {
-                (true, Some(weight)) => pairs.for_each(|(out, x)| *out = weight * x),
-                (true, None) => pairs.for_each(|(out, x)| *out = *x),
-                (false, Some(weight)) => pairs.for_each(|(out, x)| *out += weight * x),
-                (false, None) => pairs.for_each(|(out, x)| *out += x),
+            match weight {
+                Some(weight) => sum.add(weight, row),
+                None => sum.add_product(row),
             }
         }
-        if first {
-            out.fill(0.0); // a push row may hear no one, not even itself
-        }
+        sum.finish(); // a push row may hear no one, not even itself
         Ok(())
     }
 }

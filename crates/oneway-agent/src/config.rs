@@ -293,7 +293,7 @@ impl Config {
                 }
             }
         }
-        self.ties().pairs()?; // weights that sum to one
+        self.ties().check()?;
         Ok(())
     }
 

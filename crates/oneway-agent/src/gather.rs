@@ -69,7 +69,7 @@ pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
     let setup = cell.setup();
     let (n, d) = (setup.topology.agents(), setup.problem.dim());
     let (rounds, every) = (cell.rounds(), cell.record_every());
-    let shape = Shape { width: setup.method.layout(setup.problem).state.len(d), every, rounds };
+    let shape = Shape { width: setup.method.profile_on(setup.problem).state.len(d), every, rounds };
     let open = |agent| States::open(cell, folder, agent, shape);
     let mut agents = (0..n).map(open).collect::<Result<Vec<_>>>()?;
     let seconds = agents.iter().map(|agent| agent.seconds).fold(0.0, f64::max);

@@ -59,7 +59,7 @@ impl History {
         Self { run, ties, exchanges: exchanges.max(1), wire: None, sent: Mutex::default() }
     }
 
-    /// The same for a method whose rows are [encoded](oneway::method::Method::wire).
+    /// The same for a method whose rows are [encoded](oneway::method::Profile::wire).
     pub fn coded_by(self, wire: Option<Wire>) -> Self {
         Self { wire, ..self }
     }

@@ -251,7 +251,7 @@ impl Crew<'_> {
     /// The last round that all agents have recorded.
     fn slowest(&self, cell: &NetworkedCell<'_>) -> u64 {
         let setup = cell.setup();
-        let width = setup.method.layout(setup.problem).state.len(setup.problem.dim());
+        let width = setup.method.profile_on(setup.problem).state.len(setup.problem.dim());
         let shape = Shape { width, every: cell.record_every(), rounds: cell.rounds() };
         let reached = |agent| journal::recorded(&self.folder.join(layout::state_of(agent)), shape);
         let records = (0..self.children.len()).map(reached).min().unwrap_or(0);

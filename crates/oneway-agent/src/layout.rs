@@ -90,14 +90,14 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
     if hosts.addresses.len() != n {
         bail!("there are {n} agents and {} addresses: give one for each", hosts.addresses.len());
     }
-    let layout = setup.method.layout(setup.problem);
-    let exchange = layout.pull.len(d) + layout.push.len(d);
+    let profile = setup.method.profile_on(setup.problem);
+    let exchange = profile.pull.len(d) + profile.push.len(d);
     let shares = cell.shares("shard.libsvm")?; // a name of its own for each agent, below
     make_folder(folder).with_context(|| folder.display().to_string())?;
     for (ties, mut share) in Ties::all(setup.topology).into_iter().zip(shares) {
         let agent = ties.agent;
         let shard = write_rows(&mut share, agent, folder)?;
-        let every = checkpoint_every(exchange, setup.method.phases(), ties.lag);
+        let every = checkpoint_every(exchange, profile.phases(), ties.lag);
         let mut config = Config {
             sha256: String::new(),
             format: Config::FORMAT,

@@ -52,7 +52,7 @@ pub enum LinkError {
         /// The first round that it has.
         oldest: u64,
     },
-    /// A row that no agent in its right mind would send.
+    /// A row that failed validation.
     #[error("refused the {graph} row of {at} from agent {from}: {why}")]
     Refused {
         /// Who.
@@ -75,6 +75,9 @@ pub enum LinkError {
     /// The network cannot be used.
     #[error("network: {0}")]
     Network(String),
+    /// The agent's own problem could not make a gradient.
+    #[error("{0}")]
+    Gradient(String),
     /// Somebody asked this agent to stop.
     #[error("stopped")]
     Stopped,

@@ -62,7 +62,7 @@ impl Halt {
     /// What an error means to an agent that has done so many rounds, with or without checkpoints.
     pub(crate) fn new(error: LinkError, round: u64, checkpoints: bool) -> Self {
         match error {
-            LinkError::Gone { .. } | LinkError::Refused { .. } => Halt::Fatal(error),
+            LinkError::Gone { .. } | LinkError::Refused { .. } | LinkError::Gradient(_) => Halt::Fatal(error),
             _ if checkpoints || round == 0 => Halt::Resumable(error),
             _ => Halt::Lost(error),
         }
@@ -92,7 +92,7 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
         );
     }
     let problem = config.problem(folder).with_context(place)?;
-    method.check(&*problem).with_context(place)?;
+    method.check_problem(&*problem).with_context(place)?;
     let task =
         Task { method: &*method, problem: &*problem, ties: &ties, schedule, seed: config.identity.seed };
 
@@ -175,7 +175,7 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
         false => None,
     };
     let say = |k: u64, state: &[f64]| {
-        estimates.iter().for_each(|to| to.say(k, method.estimate(state, problem.dim())));
+        estimates.iter().for_each(|to| to.say(k, &state[..problem.dim()]));
     };
     let mut rounds = Rounds {
         config: &config,

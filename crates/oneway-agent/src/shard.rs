@@ -1,6 +1,7 @@
 //! A problem of which one agent holds its own part only.
 
-use oneway::problem::Problem;
+use oneway::problem::{GradientBatch, Problem};
+use oneway::row::Agents;
 use oneway::sample::Draws;
 
 /// Agent i's part f_i of a problem of n agents, kept as a problem of one agent.
@@ -33,12 +34,17 @@ impl Problem for Shard {
         self.part.start(x);
     }
 
-    fn foresee(&self, _agent: usize, draws: &mut Draws) {
-        self.part.foresee(0, draws);
+    fn prefetch(&self, _agent: usize, draws: &mut Draws) {
+        self.part.prefetch(0, draws);
     }
 
     fn gradient(&self, _agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
         self.part.gradient(0, x, draws, g);
+    }
+
+    fn gradients(&self, batch: GradientBatch<'_>) -> oneway::Result<()> {
+        debug_assert_eq!(batch.agents.len(), 1, "an agent asks for its own gradient only");
+        self.part.gradients(GradientBatch { agents: Agents::one(0), ..batch })
     }
 
     fn exact(&self, _agent: usize, x: &[f64], g: &mut [f64]) -> f64 {

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use oneway::mixing::{Link, Mixing, Stochastic};
-use oneway::topology::{Pair, Topology};
+use oneway::topology::Topology;
 
 use crate::frame::Graph;
 
@@ -61,6 +61,19 @@ impl Ties {
         all
     }
 
+    /// Whether the weights can be: those that the agent pulls with sum to one, and so do those that it pushes with.
+    pub fn check(&self) -> oneway::Result<()> {
+        let others = || (0..self.agents).filter(|&j| j != self.agent);
+        let alone = || others().map(|j| Link { from: j, to: j, weight: 1.0 });
+        for links in &self.period {
+            let pulls = links.pulls.iter().map(|&(from, weight)| Link { from, to: self.agent, weight });
+            let pushes = links.pushes.iter().map(|&(to, weight)| Link { from: self.agent, to, weight });
+            Mixing::new(self.agents, Stochastic::Rows, alone().chain(pulls))?;
+            Mixing::new(self.agents, Stochastic::Columns, alone().chain(pushes))?;
+        }
+        Ok(())
+    }
+
     /// The links of round k.
     pub fn at(&self, k: u64) -> &Links {
         &self.period[(k % self.period.len() as u64) as usize]
@@ -85,25 +98,14 @@ impl Ties {
             .flat_map(|graph| self.heard(graph).into_iter().chain(self.hearers(graph)))
             .collect()
     }
-
-    /// C_ii of every round, in the form in which a method asks for it: matrices of which this agent's row (pull) and column
-    /// (push) are true, and in which all others keep to themselves.
-    pub fn pairs(&self) -> oneway::Result<Vec<Pair>> {
-        let others = || (0..self.agents).filter(|&j| j != self.agent);
-        let alone = || others().map(|j| Link { from: j, to: j, weight: 1.0 });
-        let of_round = |links: &Links| {
-            let pulls = links.pulls.iter().map(|&(from, weight)| Link { from, to: self.agent, weight });
-            let pushes = links.pushes.iter().map(|&(to, weight)| Link { from: self.agent, to, weight });
-            Ok(Pair {
-                pull: Mixing::new(self.agents, Stochastic::Rows, alone().chain(pulls))?,
-                push: Mixing::new(self.agents, Stochastic::Columns, alone().chain(pushes))?,
-            })
-        };
-        self.period.iter().map(of_round).collect()
-    }
 }
 
 impl Links {
+    /// C_ii, what the agent keeps of what it pushes.
+    pub fn kept(&self, agent: usize) -> f64 {
+        self.pushes.iter().find(|(to, _)| *to == agent).map_or(0.0, |(_, weight)| *weight)
+    }
+
     /// Whom the agent hears on a graph, ascending.
     pub fn senders(&self, graph: Graph) -> impl Iterator<Item = usize> + '_ {
         let (pulls, pushes) = match graph {
@@ -175,8 +177,11 @@ mod tests {
                 links.pushed_by.iter().map(|&from| from as u32).eq(pair.push.senders(agent).iter().copied())
             );
             assert_eq!(ties.lag, 2, "three links lead on: 1, 2 and 4 further");
-            let own = &ties.pairs().unwrap()[0];
-            assert_eq!(own.push.weight(agent, agent), pair.push.weight(agent, agent));
+            assert_eq!(links.kept(agent), pair.push.weight(agent, agent));
+            ties.check().unwrap();
+            let mut wrong = ties.clone();
+            wrong.period[0].pushes[0].1 *= 0.5;
+            assert!(wrong.check().unwrap_err().to_string().contains("sums to"));
             assert!(!ties.neighbours().contains(&agent));
         }
     }

@@ -53,7 +53,7 @@ impl Drop for Disk {
 /// Full twice: in the middle, where the run goes on without checkpoints, and at the end, where it waits for room.
 #[test]
 fn a_disk_that_is_full_for_a_while_changes_nothing() {
-    const ROUNDS: u64 = 4000;
+    const ROUNDS: u64 = 8000; // the disk must be full before they are done, on a busy machine too
     let place = Place::new(&a9a(3, ROUNDS, "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n"));
     let mut crew = Crew::plan(&place, 3, &["--checkpoint-every", "10"]);
     let disk = match Disk::mount(&crew.folder.join("agent-1"), "2m") {

@@ -61,7 +61,7 @@ fn assert_same_bits(
 ) {
     const ROUNDS: u64 = 12;
     let mut simulator = simulate(method, problem, topology, η);
-    (0..ROUNDS).for_each(|_| simulator.round());
+    (0..ROUNDS).try_for_each(|_| simulator.round()).unwrap();
     let found = states(method, problem, topology, η, ROUNDS, mischief);
     for (agent, state) in found.iter().enumerate() {
         let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();

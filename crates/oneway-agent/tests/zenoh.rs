@@ -107,7 +107,7 @@ fn every_method_has_the_simulators_bits() {
         let topology = topology(kind, kind.graphs[0], &digraphs, 1);
         let (method, η) = (build(kind), raw_step(kind, &topology, 0.02));
         let mut simulator = simulate(&*method, &problem, &topology, η);
-        (0..ROUNDS).for_each(|_| simulator.round());
+        (0..ROUNDS).try_for_each(|_| simulator.round()).unwrap();
         let case = Case {
             name: kind.name,
             method: &*method,

@@ -27,7 +27,7 @@ pub(crate) fn write(folder: &OutputFolder, ran: &[Ran<'_>]) -> Result<Option<Pat
     for ran in ran {
         let Timing::Asynchronous(clock) = ran.cell.entry.timing else { continue };
         let mut engine = Asynchronous::logging(ran.cell.setup(), clock)?;
-        (0..ran.result.end.rounds).for_each(|_| engine.round());
+        (0..ran.result.end.rounds).try_for_each(|_| engine.round())?;
         let log = engine.log().context("no log was kept")?.with_label(&ran.cell.key);
         if log.state_hash() != ran.result.end.state_hash {
             bail!("{}: run once more for its log, it ended in another state", ran.cell);
@@ -77,6 +77,6 @@ fn about_folder(path: &Path) -> String {
 /// Runs a cell again as its log says: the hash of its final state.
 pub(crate) fn replay(cell: &Cell<'_>, log: &Log) -> oneway::Result<String> {
     let mut engine = Asynchronous::replay(cell.setup(), log)?;
-    (0..log.units()).for_each(|_| engine.round());
+    (0..log.units()).try_for_each(|_| engine.round())?;
     Ok(engine.state_hash())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use oneway::engine::Status;
 use oneway::observe::{Observer, View};
 use oneway::record::{self, Recorder};
@@ -157,6 +157,7 @@ impl Runner {
             Status::Diverged { round } => (CellStatus::Diverged, round),
             Status::Starved { .. } => (CellStatus::Starved, run.iterations),
             Status::Stopped { round } => (CellStatus::Stopped, round),
+            Status::Failed { round, reason } => bail!("{cell}: round {round}: {reason}"),
         };
         let end = End {
             status: status.judged_by(&points),

@@ -44,7 +44,7 @@ fn problem_for(kind: &Kind, quadratic: String) -> String {
 
 /// An effective step that a method bears on 16 agents.
 fn small_step(kind: &Kind) -> f64 {
-    if kind.network == Network::PullOnly {
+    if kind.network() == Network::PullOnly {
         return 1e-4; // FROST divides by what is small at first, the smaller the longer the way round
     }
     let local = kind.parameters.iter().find(|parameter| parameter.name == "local_steps");
@@ -64,12 +64,12 @@ fn how_it_fits(family: &Family, kind: &Kind, graph: Subgraph) -> (&'static str, 
         let edges: Vec<_> = digraph.edges().collect();
         edges.iter().all(|&(from, to)| edges.contains(&(to, from)))
     };
-    let one_matrix = matches!(kind.network, Network::Balanced | Network::Undirected);
+    let one_matrix = matches!(kind.network(), Network::Balanced | Network::Undirected);
     let (name, weights) = match one_matrix && digraphs.iter().all(both_ways) {
         true => ("metropolis", Weights::Metropolis),
         false => ("uniform", Weights::Uniform),
     };
-    let topology = match kind.network {
+    let topology = match kind.network() {
         Network::Central => Topology::complete(16).unwrap(),
         _ => Topology::of(&digraphs, graph, weights, 0).unwrap(),
     };
@@ -88,7 +88,7 @@ fn how_it_fits(family: &Family, kind: &Kind, graph: Subgraph) -> (&'static str, 
 #[test]
 fn methods_for_one_matrix_are_refused_where_there_is_none() {
     let families = |names: &[&str]| FAMILIES.iter().filter(|f| names.contains(&f.name)).collect::<Vec<_>>();
-    for kind in KINDS.iter().filter(|kind| kind.network == Network::Balanced) {
+    for kind in KINDS.iter().filter(|kind| kind.network() == Network::Balanced) {
         for family in families(&["flower", "k-out"]) {
             let (weights, unfit) = how_it_fits(family, kind, Subgraph::Full);
             assert_eq!(weights, "uniform");
@@ -99,7 +99,7 @@ fn methods_for_one_matrix_are_refused_where_there_is_none() {
             assert_eq!(unfit, None, "{} on {}", kind.name, family.name);
         }
     }
-    for kind in KINDS.iter().filter(|kind| kind.network == Network::Undirected) {
+    for kind in KINDS.iter().filter(|kind| kind.network() == Network::Undirected) {
         for family in families(&["ring", "flower", "exponential"]) {
             let (_, unfit) = how_it_fits(family, kind, Subgraph::Full);
             assert!(unfit.is_some(), "{} on {}", kind.name, family.name);
@@ -136,7 +136,7 @@ fn every_method_runs_on_every_topology_it_can() {
                 }
                 let results = lab.results(&text, &[]);
                 assert_eq!(results.statuses(), ["completed"], "{place}");
-                let central = kind.network == Network::Central;
+                let central = kind.network() == Network::Central;
                 let expected = if central { "complete" } else { graph.name() };
                 assert_eq!(results.summary["entries"][0]["graph"], expected);
                 assert!(loss_went_down(&results), "{place}: {}", results.csv);

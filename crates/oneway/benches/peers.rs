@@ -71,7 +71,7 @@ fn time(case: &Case, times: u64) {
     for _ in 0..times {
         let mut simulator = case.simulator(&problem);
         off.push(seconds_a_round(|| {
-            (0..ROUNDS).for_each(|_| simulator.round());
+            (0..ROUNDS).try_for_each(|_| simulator.round()).unwrap();
             black_box(simulator.view());
         }));
         on.push(seconds_a_round(|| drop(black_box(measured_beside(case, &problem)))));

@@ -155,6 +155,21 @@ round and never agree; give at least one of these agents a self-weight"
         rounds: usize,
     },
 
+    /// A gradient that a problem could not make.
+    #[error("the gradient{} could not be made: {reason}", .agent.map_or(String::new(), |agent| format!(" of agent {agent}")))]
+    Gradient {
+        /// Whose, where one agent's was asked for by itself.
+        agent: Option<usize>,
+        /// What the problem said.
+        reason: String,
+    },
+
+    /// A method that is defined on double precision only.
+    #[error(
+        "this method has no single precision: SAGA's table, local steps, several exchanges and codecs are kept in f64: run it in double precision"
+    )]
+    NoSinglePrecision,
+
     /// A push-sum method on a digraph that is not strongly connected.
     #[error(
         "the digraph is not strongly connected, as the method needs: from agent {from} there is no path to {unreachable}"

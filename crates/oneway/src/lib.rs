@@ -59,10 +59,11 @@ pub mod method;
 pub mod methods;
 pub mod metrics;
 pub mod mixing;
+pub mod numeric;
 pub mod observe;
 pub mod parameters;
 pub mod partition;
-pub mod passes;
+
 pub mod problem;
 pub mod problems;
 pub mod record;

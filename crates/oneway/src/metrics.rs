@@ -82,7 +82,7 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>], extras: Extras) -> R
         let n = view.agents() as f64;
         let (consensus, _) = over_agents(view, |i, _| distance_sq(view.estimate(i), mean));
         let (loss, grad_norm_sq) = (losses[at] / n, gradients[at].iter().map(|g| square(g / n)).sum());
-        let at_agents = || match view.method.network() {
+        let at_agents = || match view.profile.network {
             Network::Central => grad_norm_sq, // all agents hold x̄
             _ => gradients_at_agents(threads, view),
         };
@@ -165,10 +165,10 @@ fn gradients_at_agents(threads: bool, view: &View<'_>) -> f64 {
 
 /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖², for methods that track.
 fn tracking_error(view: &View<'_>) -> Result<Option<f64>> {
-    let Some(tracker) = view.method.roles().tracker else { return Ok(None) };
+    let Some(tracker) = view.profile.roles.tracker else { return Ok(None) };
     let Stationary { pull: π_r, push: π_c, .. } = view.topology.stationary(view.k)?;
     // pushed mass keeps its sum and goes where π_C says; what is pulled keeps its mean by π_R and goes everywhere
-    let pulled = view.method.network() == Network::PullOnly;
+    let pulled = view.profile.network == Network::PullOnly;
     let weight_and_share = |i: usize| if pulled { (π_r[i], 1.0) } else { (1.0, π_c[i]) };
     let total = sum_of(view, |i| (weight_and_share(i).0, view.vector(i, tracker)));
     let (far, _) = over_agents(view, |i, _| {
@@ -182,10 +182,10 @@ fn tracking_error(view: &View<'_>) -> Result<Option<f64>> {
 /// x̄, where F is evaluated: π_RᵀX for pull methods, the conserved mean for push-sum ones, x for the centralised.
 pub fn average(view: &View<'_>) -> Result<Vec<f64>> {
     let n = view.agents() as f64;
-    Ok(match (view.method.roles().conserved, view.method.network()) {
+    Ok(match (view.profile.roles.conserved, view.profile.network) {
         (Some(index), _) => {
             let mut mean = sum_of(view, |i| (1.0 / n, view.vector(i, index)));
-            add(&mut mean, 1.0 / n, view.on_its_way(view.method.roles().conserved_sent));
+            add(&mut mean, 1.0 / n, view.on_its_way(view.profile.roles.conserved_sent));
             mean
         }
         (None, Network::Central) => view.estimate(0).to_vec(), // all agents hold the same bits
@@ -198,9 +198,9 @@ pub fn average(view: &View<'_>) -> Result<Vec<f64>> {
 
 /// How far the method's conserved quantities have drifted: ‖v̄ − m̄‖ or |w̄ − 1|, the larger if it has both.
 fn conservation_error(view: &View<'_>) -> Result<Option<f64>> {
-    let Roles { tracker, tracked, weight, tracker_sent, .. } = view.method.roles();
+    let Roles { tracker, tracked, weight, tracker_sent, .. } = view.profile.roles;
     let n = view.agents() as f64;
-    let π_r = match view.method.network() {
+    let π_r = match view.profile.network {
         Network::PullOnly => Some(&view.topology.stationary(view.k)?.pull),
         _ => None,
     };
@@ -226,13 +226,13 @@ fn conservation_error(view: &View<'_>) -> Result<Option<f64>> {
 
 /// Bytes sent by all agents in the k rounds so far, on both graphs. Nothing for centralised methods.
 fn bytes_sent(view: &View<'_>) -> Option<u64> {
-    if view.method.network() == Network::Central {
+    if view.profile.network == Network::Central {
         return None;
     }
     if view.bytes_sent.is_some() {
         return view.bytes_sent;
     }
-    let phases = (0..view.method.phases()).map(|phase| view.method.bytes(view.problem, phase));
+    let phases = (0..view.profile.phases()).map(|phase| view.profile.bytes(phase, view.d, view.precision));
     let [pull, push] = phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]);
     let period = view.topology.period();
     let rounds = (0..).zip(period).map(|(phase, pair)| {

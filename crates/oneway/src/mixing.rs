@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::matrix::LINE;
+use crate::numeric::Float;
 use crate::vectors::prefetch;
 use crate::{Error, Result};
 
@@ -260,7 +261,7 @@ impl Mixing {
     /// This is the bit contract's sum: senders ascending, the first term assigned, multiply then add, never fused.
     /// Each coordinate is its own sum, so working in blocks of coordinates changes no bit.
     #[inline(always)]
-    pub fn mix_row(&self, i: usize, rows: &[f64], out: &mut [f64]) {
+    pub fn mix_row<T: Float>(&self, i: usize, rows: &[T], out: &mut [T]) {
         let entries = self.entries_of(i);
         let senders = &self.senders[entries.clone()];
         match &self.weights {
@@ -273,7 +274,7 @@ impl Mixing {
 
     /// Asks for the rows that agent i, if there is such an agent, will mix soon, where they are far away in memory.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, i: usize, rows: &[f64], width: usize) {
+    pub(crate) fn prefetch<T>(&self, i: usize, rows: &[T], width: usize) {
         if i >= self.agents || self.has_one_row() || width == 0 {
             return;
         }
@@ -292,43 +293,44 @@ impl Mixing {
 
 /// Σ_j weight_j·row_j, where row j starts at `j * out.len()`, as [`Mixing::mix_row`] says.
 #[inline(always)]
-fn mix(senders: &[u32], weights: impl Iterator<Item = f64> + Clone, rows: &[f64], out: &mut [f64]) {
+fn mix<T: Float>(senders: &[u32], weights: impl Iterator<Item = f64> + Clone, rows: &[T], out: &mut [T]) {
     match out.len() {
         0 => {}
-        64.. => mix_in_blocks::<LINE, 8>(senders, weights, rows, out),
-        32.. => mix_in_blocks::<LINE, 4>(senders, weights, rows, out),
-        16.. => mix_in_blocks::<LINE, 2>(senders, weights, rows, out),
-        8.. => mix_in_blocks::<LINE, 1>(senders, weights, rows, out),
-        _ => mix_in_blocks::<1, 1>(senders, weights, rows, out),
+        64.. => mix_in_blocks::<T, LINE, 8>(senders, weights, rows, out),
+        32.. => mix_in_blocks::<T, LINE, 4>(senders, weights, rows, out),
+        16.. => mix_in_blocks::<T, LINE, 2>(senders, weights, rows, out),
+        8.. => mix_in_blocks::<T, LINE, 1>(senders, weights, rows, out),
+        _ => mix_in_blocks::<T, 1, 1>(senders, weights, rows, out),
     }
 }
 
 /// Sums V vectors of L coordinates at a time, in registers. The last block is moved back to end with the row: the
 /// coordinates it shares with the one before are computed twice, to the same bits.
 #[inline(always)]
-fn mix_in_blocks<const L: usize, const V: usize>(
+fn mix_in_blocks<T: Float, const L: usize, const V: usize>(
     senders: &[u32],
     weights: impl Iterator<Item = f64> + Clone,
-    rows: &[f64],
-    out: &mut [f64],
+    rows: &[T],
+    out: &mut [T],
 ) {
     let width = out.len();
     let mut start = 0;
     while start < width {
         start = start.min(width - L * V);
-        let part = |sender: u32| -> &[[f64; L]; V] {
+        let part = |sender: u32| -> &[[T; L]; V] {
             let from = sender as usize * width + start;
-            rows[from..from + L * V].as_chunks().0.first_chunk().unwrap_or(&[[0.0; L]; V])
+            rows[from..from + L * V].as_chunks().0.first_chunk().expect("as many as were cut")
         };
         let mut entries = senders.iter().zip(weights.clone());
         let Some((&first, first_weight)) = entries.next() else {
-            return out.fill(0.0); // a push row may hear no one, not even itself
+            return out.fill(T::default()); // a push row may hear no one, not even itself
         };
+        let first_weight = T::from_f64(first_weight);
         // arrays made whole, not filled in place: so they stay in registers
         let row = part(first);
-        let mut sum: [[f64; L]; V] = array::from_fn(|v| array::from_fn(|l| first_weight * row[v][l]));
+        let mut sum: [[T; L]; V] = array::from_fn(|v| array::from_fn(|l| first_weight * row[v][l]));
         for (&sender, weight) in entries {
-            let row = part(sender);
+            let (row, weight) = (part(sender), T::from_f64(weight));
             sum = array::from_fn(|v| array::from_fn(|l| sum[v][l] + weight * row[v][l]));
         }
         out[start..start + L * V].copy_from_slice(sum.as_flattened());

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::Result;
 use crate::matrix::stride;
-use crate::method::{Layout, Method};
+use crate::method::{Method, Profile};
+use crate::numeric::Precision;
 use crate::problem::Problem;
 use crate::row;
 use crate::topology::Topology;
@@ -42,8 +43,8 @@ pub struct View<'a> {
     pub topology: &'a Topology,
     /// All state rows, one agent after another, as the engine keeps them; see [`state`](Self::state).
     pub(crate) states: &'a [f64],
-    /// The method's layout and the problem's dimension, asked for once.
-    pub(crate) layout: Layout,
+    /// What the method is on this problem.
+    pub profile: &'a Profile,
     pub(crate) d: usize,
     /// Σ of the push rows that are on their way over links that lose or delay; empty where nothing can be.
     pub(crate) in_flight: &'a [f64],
@@ -51,6 +52,8 @@ pub struct View<'a> {
     pub(crate) bytes_sent: Option<u64>,
     /// Virtual time, where there is a clock.
     pub time: Option<f64>,
+    /// What the states are made of; they are shown in double precision.
+    pub precision: Precision,
 }
 
 impl<'a> View<'a> {
@@ -61,13 +64,13 @@ impl<'a> View<'a> {
 
     /// The state row of agent i.
     pub fn state(&self, i: usize) -> &'a [f64] {
-        let width = self.layout.state.len(self.d);
+        let width = self.profile.state.len(self.d);
         &self.states[i * stride(width)..][..width]
     }
 
-    /// Agent i's estimate of the minimiser.
+    /// Agent i's estimate of the minimiser: the first vector of its state.
     pub fn estimate(&self, i: usize) -> &'a [f64] {
-        self.method.estimate(self.state(i), self.d)
+        &self.state(i)[..self.d]
     }
 
     /// Vector number `index` of agent i's state.
@@ -83,11 +86,11 @@ impl<'a> View<'a> {
 
     /// Push-sum weight on its way: the first scalar of the push row.
     pub(crate) fn weight_on_its_way(&self) -> f64 {
-        self.in_flight.get(self.layout.push.vectors * self.d).copied().unwrap_or(0.0)
+        self.in_flight.get(self.profile.push.vectors * self.d).copied().unwrap_or(0.0)
     }
 
     /// Scalar number `index` of agent i's state.
     pub fn scalar(&self, i: usize, index: usize) -> f64 {
-        self.state(i)[self.layout.state.vectors * self.d + index]
+        self.state(i)[self.profile.state.vectors * self.d + index]
     }
 }

@@ -2,7 +2,34 @@
 
 use std::fmt::Debug;
 
+use crate::Result;
+use crate::row::{Agents, Rows, RowsMut};
 use crate::sample::Draws;
+
+/// The gradients that are asked of a problem in one call. Row q and stream q belong to the q-th agent.
+#[derive(Debug)]
+pub struct GradientBatch<'a> {
+    /// Whose gradients.
+    pub agents: Agents<'a>,
+    /// Where.
+    pub points: Rows<'a, f64>,
+    /// The draws of each agent, as many as there are agents.
+    pub draws: &'a mut [Draws],
+    /// Where they go.
+    pub gradients: RowsMut<'a, f64>,
+}
+
+impl<'a> GradientBatch<'a> {
+    /// One agent's.
+    pub fn one(agent: usize, x: &'a [f64], draws: &'a mut Draws, g: &'a mut [f64]) -> Self {
+        Self {
+            agents: Agents::one(agent),
+            points: Rows::one(x),
+            draws: std::slice::from_mut(draws),
+            gradients: RowsMut::one(g),
+        }
+    }
+}
 
 /// A sum of local objectives.
 pub trait Problem: Send + Sync + Debug {
@@ -19,10 +46,26 @@ pub trait Problem: Send + Sync + Debug {
 
     /// A hint that agent i's gradient with these draws will be asked for soon: a moment to fetch from far memory what it
     /// will look at, and to prepare the draws. Changes no result.
-    fn foresee(&self, _agent: usize, _draws: &mut Draws) {}
+    fn prefetch(&self, _agent: usize, _draws: &mut Draws) {}
 
     /// Writes a stochastic gradient ∇F_i(x; ξ) of agent i into `g`, with mean ∇f_i(x).
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]);
+
+    /// Writes the stochastic gradients of some agents, each at its own point and with its own draws. What one call can do for
+    /// many agents at once belongs here; the bits are those of [`gradient`](Self::gradient). An error ends the run.
+    fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
+        let GradientBatch { agents, points, draws, mut gradients } = batch;
+        for (q, draws) in draws.iter_mut().enumerate() {
+            self.gradient(agents.get(q), points.row(q), draws, gradients.row(q));
+        }
+        Ok(())
+    }
+
+    /// Whether one call of [`gradients`](Self::gradients) for all agents is much better than several for some: where a call
+    /// crosses into another language, or runs on another device.
+    fn at_once(&self) -> bool {
+        false
+    }
 
     /// Returns f_i(x) and writes ∇f_i(x) into `g`.
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64;

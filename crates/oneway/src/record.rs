@@ -155,7 +155,8 @@ impl Beside<'_, '_> {
         let under_way = UnderWay::new(self.under_way);
         self.batches += 1;
         self.scope.spawn(move |_| {
-            let found = batch.measure(&setup.view(0, &[]), |views| measure_on(true, views, extras));
+            let profile = setup.method.profile_on(setup.problem);
+            let found = batch.measure(&setup.view(0, &profile, &[]), |views| measure_on(true, views, extras));
             measured.lock().unwrap_or_else(PoisonError::into_inner).push((number, found));
             drop(under_way);
         });
@@ -222,7 +223,7 @@ mod tests {
             let mut simulator = Simulator::new(setup).unwrap();
             for _ in 0..100 {
                 recorder.record(&simulator.view()).unwrap();
-                simulator.round();
+                simulator.round().unwrap();
             }
         };
         let _ = beside(setup, Extras::default(), run);

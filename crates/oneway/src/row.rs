@@ -2,6 +2,8 @@
 //!
 //! State rows and messages are all packed this way, so that one row is one message and one slice of a checkpoint.
 
+use crate::numeric::Float;
+
 /// How wide a packed row is: so many vectors of dimension d, then so many scalars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Width {
@@ -36,89 +38,165 @@ impl Width {
     }
 }
 
-/// Splits a row into `V` vectors and `S` scalars; the pattern on the left says how many.
-///
-/// ```
-/// let row = [1.0, 2.0, 3.0, 4.0, 9.0];
-/// let ([x, y], [w]) = oneway::row::split(&row);
-/// assert_eq!((x, y, *w), (&[1.0, 2.0][..], &[3.0, 4.0][..], 9.0));
-/// ```
-#[inline(always)]
-pub fn split<const V: usize, const S: usize>(row: &[f64]) -> ([&[f64]; V], &[f64; S]) {
-    let (vectors, scalars) = row.split_last_chunk().expect("a row holds its scalars");
-    debug_assert!(
-        V == 0 || vectors.len().is_multiple_of(V),
-        "a row of {} numbers is not {V} vectors",
-        row.len()
-    );
-    let mut parts = vectors.chunks_exact(vectors.len().checked_div(V).unwrap_or(0).max(1));
-    (std::array::from_fn(|_| parts.next().unwrap_or_default()), scalars)
-}
-
-/// [`split`], to write into.
-#[inline(always)]
-pub fn split_mut<const V: usize, const S: usize>(row: &mut [f64]) -> ([&mut [f64]; V], &mut [f64; S]) {
-    let (vectors, scalars) = row.split_last_chunk_mut().expect("a row holds its scalars");
-    let mut parts = vectors.chunks_exact_mut(vectors.len().checked_div(V).unwrap_or(0).max(1));
-    (std::array::from_fn(|_| parts.next().unwrap_or_default()), scalars)
-}
-
-/// The first `V` vectors of dimension d of a row, and the rest of it.
-#[inline(always)]
-pub fn split_head_mut<const V: usize>(row: &mut [f64], d: usize) -> ([&mut [f64]; V], &mut [f64]) {
-    let (head, rest) = row.split_at_mut(V * d);
-    let (vectors, []) = split_mut(head);
-    (vectors, rest)
-}
-
-/// The first `V` vectors of dimension d of a row, its last `S` scalars, and what lies between.
-///
-/// ```
-/// let mut row = [1.0, 2.0, 3.0, 4.0, 9.0];
-/// let ([x], between, [w]) = oneway::row::split_ends_mut(&mut row, 2);
-/// assert_eq!((&*x, &*between, *w), (&[1.0, 2.0][..], &[3.0, 4.0][..], 9.0));
-/// ```
-#[inline(always)]
-pub fn split_ends_mut<const V: usize, const S: usize>(
-    row: &mut [f64],
-    d: usize,
-) -> ([&mut [f64]; V], &mut [f64], &mut [f64; S]) {
-    let (row, scalars) = row.split_last_chunk_mut().expect("a row holds its scalars");
-    let (vectors, between) = split_head_mut(row, d);
-    (vectors, between, scalars)
-}
-
 /// Vector number `index` of a row.
 #[inline(always)]
 pub fn vector(row: &[f64], index: usize, d: usize) -> &[f64] {
     &row[index * d..(index + 1) * d]
 }
 
-/// `out = a − η·b`, a step from `a` along −`b`.
-#[inline(always)]
-pub fn descend(out: &mut [f64], a: &[f64], η: f64, b: &[f64]) {
-    for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
-        *out = a - η * b;
+/// Rows of one width, to read.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a, T> {
+    numbers: &'a [T],
+    width: usize,
+    stride: usize,
+}
+
+impl<'a, T> Rows<'a, T> {
+    /// Rows of `width` numbers, each `stride` after the last.
+    pub fn new(numbers: &'a [T], width: usize, stride: usize) -> Self {
+        Self { numbers, width, stride }
+    }
+
+    /// One row.
+    pub fn one(row: &'a [T]) -> Self {
+        Self::new(row, row.len(), row.len())
+    }
+
+    /// Row q.
+    #[inline(always)]
+    pub fn row(&self, q: usize) -> &'a [T] {
+        &self.numbers[q * self.stride..][..self.width]
+    }
+
+    /// Numbers in a row.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.width
     }
 }
 
-/// `out = a / w`, push-sum's model without its bias.
-#[inline(always)]
-pub fn divide(out: &mut [f64], a: &[f64], w: f64) {
-    out.iter_mut().zip(a).for_each(|(out, a)| *out = a / w);
+impl<'a, T: Float> Rows<'a, T> {
+    /// The same rows, where their numbers are double already.
+    pub(crate) fn as_f64(&self) -> Option<Rows<'a, f64>> {
+        Some(Rows::new(T::as_f64(self.numbers)?, self.width, self.stride))
+    }
+}
+
+/// Rows of one width, to write into.
+#[derive(Debug)]
+pub struct RowsMut<'a, T> {
+    numbers: &'a mut [T],
+    width: usize,
+    stride: usize,
+}
+
+impl<'a, T> RowsMut<'a, T> {
+    /// Rows of `width` numbers, each `stride` after the last.
+    pub fn new(numbers: &'a mut [T], width: usize, stride: usize) -> Self {
+        Self { numbers, width, stride }
+    }
+
+    /// One row.
+    pub fn one(row: &'a mut [T]) -> Self {
+        let width = row.len();
+        Self::new(row, width, width)
+    }
+
+    /// Rows without numbers.
+    pub fn none() -> Self {
+        Self::new(&mut [], 0, 0)
+    }
+
+    /// Row q.
+    #[inline(always)]
+    pub fn row(&mut self, q: usize) -> &mut [T] {
+        &mut self.numbers[q * self.stride..][..self.width]
+    }
+
+    /// Numbers in a row.
+    #[inline(always)]
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The same rows, to read.
+    #[inline(always)]
+    pub fn as_rows(&self) -> Rows<'_, T> {
+        Rows::new(self.numbers, self.width, self.stride)
+    }
+}
+
+/// Some agents, ascending.
+#[derive(Debug, Clone, Copy)]
+pub enum Agents<'a> {
+    /// All from one on, so many.
+    Range {
+        /// The first.
+        first: usize,
+        /// How many.
+        len: usize,
+    },
+    /// These.
+    List(&'a [usize]),
+}
+
+impl Agents<'_> {
+    /// One agent.
+    pub fn one(agent: usize) -> Self {
+        Agents::Range { first: agent, len: 1 }
+    }
+
+    /// How many.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        match self {
+            Agents::Range { len, .. } => *len,
+            Agents::List(agents) => agents.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The q-th.
+    #[inline(always)]
+    pub fn get(&self, q: usize) -> usize {
+        match self {
+            Agents::Range { first, .. } => first + q,
+            Agents::List(agents) => agents[q],
+        }
+    }
+
+    /// One after another.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.len()).map(|q| self.get(q))
+    }
 }
 
 /// A weighted sum of rows as the bit contract has it: the first term is assigned, the others multiplied and then added,
 /// never fused.
+///
+/// ```
+/// let mut out = [0.0; 2];
+/// let mut sum = oneway::row::Sum::new(&mut out);
+/// sum.add(0.5, &[2.0, 4.0]);
+/// sum.add_product(&[1.0, 1.0]); // multiplied already
+/// sum.finish();
+/// assert_eq!(out, [2.0, 3.0]);
+/// ```
 #[derive(Debug)]
-pub(crate) struct Sum<'s> {
+pub struct Sum<'s> {
     out: &'s mut [f64],
     empty: bool,
 }
 
 impl<'s> Sum<'s> {
+    /// A sum without terms, to be written into `out`.
     #[inline(always)]
-    pub(crate) fn new(out: &'s mut [f64]) -> Self {
+    pub fn new(out: &'s mut [f64]) -> Self {
         Self { out, empty: true }
     }
 
@@ -127,8 +205,9 @@ impl<'s> Sum<'s> {
         Self { out, empty: false }
     }
 
+    /// Adds weight·row.
     #[inline(always)]
-    pub(crate) fn add(&mut self, weight: f64, row: &[f64]) {
+    pub fn add(&mut self, weight: f64, row: &[f64]) {
         let terms = self.out.iter_mut().zip(row);
         match std::mem::replace(&mut self.empty, false) {
             true => terms.for_each(|(out, x)| *out = weight * x),
@@ -136,13 +215,22 @@ impl<'s> Sum<'s> {
         }
     }
 
+    /// Adds a row that its sender has multiplied by its weight.
+    pub fn add_product(&mut self, row: &[f64]) {
+        let terms = self.out.iter_mut().zip(row);
+        match std::mem::replace(&mut self.empty, false) {
+            true => terms.for_each(|(out, x)| *out = *x),
+            false => terms.for_each(|(out, x)| *out += x),
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.empty
     }
 
-    /// No terms make zero.
+    /// Ends it: no terms make zero.
     #[inline(always)]
-    pub(crate) fn finish(self) {
+    pub fn finish(self) {
         if self.empty {
             self.out.fill(0.0);
         }

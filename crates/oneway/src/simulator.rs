@@ -1,20 +1,32 @@
 //! The simulator: all agents' states in one matrix, two passes per round.
 //!
-//! Pass 1: every row `send`s. Pass 2: per row, the in-neighbours' messages are mixed into a scratch that stays in cache,
-//! then the row `step`s. Rows are disjoint, so that threads share nothing and change no bit.
+//! Pass 1: every row is sent. Pass 2, a few agents at a time so that all stays in a near cache: what they hear is mixed, points are
+//! made, gradients asked for in one call, states updated. Rows are disjoint, so that threads share nothing and change no bit.
 
-use crate::Result;
-use crate::engine::{Engine, Setup};
-use crate::matrix::{Matrix, stride};
-use crate::method::{Layout, Local, Round};
+use std::cell::OnceCell;
+use std::ops::Range;
+
+use crate::engine::{Engine, Setup, Turns};
+use crate::matrix::{Matrix, stride_of};
+use crate::method::{Agents, Hearing, Kernel, Method, Profile, Round, Rows, RowsMut, Sending};
+use crate::mixing::Mixing;
+use crate::numeric::Float;
 use crate::observe::View;
-use crate::passes::{self, Block, Mail};
+use crate::vectors::widest;
+use crate::{Error, Result};
 
 /// Below so many numbers in the models, handing rows to threads costs more than it brings.
 const PARALLEL_FROM: usize = 1 << 15;
 
 /// From so many numbers on, messages are too many for a core's own cache (half a megabyte).
 const FAR_FROM: usize = 1 << 16;
+
+/// Rows that are far away are asked for so many agents before they are mixed.
+const AHEAD: usize = 2;
+
+/// Agents are taken in chunks of at most so many, with at most so many numbers in their points: what a chunk needs stays in a near cache.
+const CHUNK: usize = 32;
+const CHUNK_NUMBERS: usize = 1 << 11;
 
 /// Whether a run of n agents in dimension d is large enough to share its rows among threads. Smaller ones are better
 /// run side by side, each on one thread.
@@ -34,142 +46,297 @@ pub fn worth_threads(n: usize, d: usize) -> bool {
 /// let schedule = Schedule::constant(0.5).unwrap();
 /// let setup = Setup { method: &PUSH_PULL, problem: &problem, topology: &topology, schedule, seed: 1 };
 /// let mut simulator = Simulator::new(setup).unwrap();
-/// (0..60).for_each(|_| simulator.round());
+/// (0..60).try_for_each(|_| simulator.round()).unwrap();
 /// let far = simulator.view().estimate(2).iter().zip(problem.minimiser()).any(|(x, y)| (x - y).abs() > 1e-12);
 /// assert!(!far);
 /// ```
 #[derive(Debug)]
-pub struct Simulator<'a> {
+pub struct Simulator<'a, T: Number = f64> {
     setup: Setup<'a>,
-    layout: Layout,
+    kernel: &'a dyn Kernel<T>,
+    profile: Profile,
     d: usize,
     /// Rounds done: the state is state k.
     k: u64,
     /// One row an agent.
-    states: Matrix,
+    states: Matrix<T>,
+    /// The same in double precision, once somebody has looked, where T is not.
+    shown: OnceCell<Matrix>,
     /// What each agent offers on the pull graph.
-    pull: Matrix,
+    pull: Matrix<T>,
     /// What each agent sends on the push graph.
-    push: Matrix,
-    /// For each block of rows: a mixed pull row, a mixed push row, a gradient.
-    scratch: Matrix,
-    /// Rows that one thread takes at a time.
+    push: Matrix<T>,
+    /// Rows that one thread takes at a time, and what each has for that.
     block: usize,
+    workers: Vec<Worker<T>>,
+}
+
+/// The numbers of a run: `f64` or `f32`.
+pub trait Number: Float {
+    /// The method in this precision, where it can be had.
+    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<Self>>;
+}
+
+impl Number for f64 {
+    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<f64>> {
+        Some(method)
+    }
+}
+
+impl Number for f32 {
+    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<f32>> {
+        method.single_precision()
+    }
+}
+
+/// What a thread needs for its agents, a chunk of them at a time.
+#[derive(Debug)]
+struct Worker<T> {
+    chunk: usize,
+    /// Mixed rows.
+    pulled: Matrix<T>,
+    pushed: Matrix<T>,
+    turns: Turns<T>,
 }
 
 impl<'a> Simulator<'a> {
     /// Sets up all agents at state 0, with rows handed to the threads of the current rayon pool when they are many.
     pub fn new(setup: Setup<'a>) -> Result<Self> {
+        Self::with_precision(setup)
+    }
+}
+
+impl<'a, T: Number> Simulator<'a, T> {
+    /// The same in the precision of T.
+    ///
+    /// ```
+    /// # use oneway::{methods::PUSH_PULL, problems::{Quadratic, QuadraticShape}, schedule::Schedule};
+    /// # use oneway::{engine::{Engine, Setup}, simulator::Simulator, topology::Topology};
+    /// # let shape = QuadraticShape { dim: 3, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
+    /// # let problem = Quadratic::new(shape, 4, 1).unwrap();
+    /// # let (topology, schedule) = (Topology::complete(4).unwrap(), Schedule::constant(0.5).unwrap());
+    /// let setup = Setup { method: &PUSH_PULL, problem: &problem, topology: &topology, schedule, seed: 1 };
+    /// let single = Simulator::<f32>::with_precision(setup).unwrap();
+    /// assert!(single.state_hash().starts_with("f32:"));
+    /// ```
+    pub fn with_precision(setup: Setup<'a>) -> Result<Self> {
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
-        let layout = setup.check()?;
+        let profile = setup.check()?;
+        let kernel = T::kernel(setup.method).ok_or(Error::NoSinglePrecision)?;
         let threads = rayon::current_num_threads();
-        let block = if worth_threads(n, d) && threads > 1 { n.div_ceil(4 * threads) } else { n };
-        let [state, pull, push] = [layout.state, layout.pull, layout.push].map(|width| width.len(d));
+        let at_once = setup.problem.at_once();
+        let alone = at_once || threads == 1 || !worth_threads(n, d);
+        let block = if alone { n } else { n.div_ceil(4 * threads) }.max(1);
+        let chunk = if at_once { n } else { (CHUNK_NUMBERS / d.max(1)).clamp(1, CHUNK).min(block) };
+        let [state, pull, push] = profile.widths(d);
+        let one_row =
+            setup.topology.period().iter().all(|pair| pair.pull.has_one_row() && pair.push.has_one_row());
+        let mixed = if one_row { 1 } else { chunk };
+        let worker = || Worker {
+            chunk,
+            pulled: Matrix::new(mixed, pull),
+            pushed: Matrix::new(mixed, push),
+            turns: Turns::new(&profile, chunk, d),
+        };
         let mut simulator = Self {
-            setup,
-            layout,
+            kernel,
             d,
             k: 0,
             states: Matrix::new(n, state),
+            shown: OnceCell::new(),
             pull: Matrix::new(n, pull),
             push: Matrix::new(n, push),
-            scratch: Matrix::new(n.div_ceil(block), stride(pull) + stride(push) + d),
+            workers: std::iter::repeat_with(worker).take(n.div_ceil(block)).collect(),
             block,
+            setup,
+            profile,
         };
-        simulator.init();
+        simulator.init()?;
         Ok(simulator)
     }
 
-    fn init(&mut self) {
-        let Setup { method, problem, topology, .. } = self.setup;
-        let (at, pair) = (self.setup.round(0, 0), topology.at(0));
-        let width = self.layout.state.len(self.d);
-        let (block, scratch, d) = (self.block, self.scratch_stride(), self.d);
-        let buffers = [self.states.rows_mut(), self.scratch.rows_mut()];
-        by_blocks(0, buffers, [block * stride(width), scratch], &|b, [states, scratch]| {
-            for (i, row) in states.chunks_exact_mut(stride(width)).enumerate() {
-                let at = Round { agent: b * block + i, ..at };
-                let mut local = Local::new(problem, at, 0, pair, &mut scratch[..d]);
-                method.init(&mut row[..width], &mut local);
+    fn init(&mut self) -> Result<()> {
+        let (problem, at) = (self.setup.problem, self.setup.round(0, 0));
+        let (kernel, ask, rows) = (self.kernel, self.profile.start, self.block);
+        let width = self.profile.state.len(self.d);
+        let length = stride_of::<T>(width);
+        by_blocks(0, self.states.rows_mut(), rows * length, &mut self.workers, &|b, states, worker| {
+            for (c, states) in states.chunks_mut((worker.chunk * length).max(1)).enumerate() {
+                let agents =
+                    Agents::Range { first: b * rows + c * worker.chunk, len: states.len() / length.max(1) };
+                worker.turns.start(kernel, problem, ask, at, agents, RowsMut::new(states, width, length))?;
             }
-        });
+            Ok(())
+        })
     }
 
     /// Pass 1: every agent fills its two messages.
-    fn send(&mut self, at: Round) {
-        let Setup { method, problem, .. } = self.setup;
-        let (layout, d, rows) = (self.layout, self.d, self.block);
-        let lengths = [layout.state, layout.pull, layout.push].map(|width| rows * stride(width.len(d)));
+    fn send(&mut self, at: Round<'_>) {
+        let (kernel, rows) = (self.kernel, self.block);
+        let widths = self.profile.widths(self.d);
+        let strides = widths.map(stride_of::<T>);
         let buffers = [self.states.rows_mut(), self.pull.rows_mut(), self.push.rows_mut()];
-        by_blocks(0, buffers, lengths, &|b, [states, pulls, pushes]| {
-            let block = Block { first: b * rows, states, layout, d, problem };
-            passes::send(method, at, block, pulls, pushes);
+        in_pieces(0, self.workers.len(), buffers, strides.map(|stride| rows * stride), &|b,
+                                                                                         [
+            states,
+            pulls,
+            pushes,
+        ]| {
+            let len = states.len().checked_div(strides[0]).unwrap_or(0);
+            let mut block = Sending {
+                agents: Agents::Range { first: b * rows, len },
+                states: RowsMut::new(states, widths[0], strides[0]),
+                pulls: RowsMut::new(pulls, widths[1], strides[1]),
+                pushes: RowsMut::new(pushes, widths[2], strides[2]),
+            };
+            kernel.send_block(at, &mut block);
         });
     }
 
-    /// Pass 2: every agent mixes what it hears and steps.
-    fn step(&mut self, at: Round) {
-        let Setup { method, problem, topology, .. } = self.setup;
-        let (layout, d, rows) = (self.layout, self.d, self.block);
-        let lengths = [rows * stride(layout.state.len(d)), self.scratch_stride()];
+    /// Pass 2: every agent mixes what it hears and updates its state.
+    fn step(&mut self, at: Round<'_>) -> Result<()> {
+        let Setup { problem, topology, .. } = self.setup;
+        let (kernel, rows, exchange) = (self.kernel, self.block, &self.profile.exchanges[at.phase as usize]);
+        let [state, pull_width, push_width] = self.profile.widths(self.d);
+        let length = stride_of::<T>(state);
         let (pulls, pushes) = (self.pull.rows(), self.push.rows());
-        let mail =
-            Mail { pair: topology.at(at.k), pulls, pushes, far: pulls.len() + pushes.len() >= FAR_FROM };
-        let buffers = [self.states.rows_mut(), self.scratch.rows_mut()];
-        by_blocks(0, buffers, lengths, &|b, [states, scratch]| {
-            let block = Block { first: b * rows, states, layout, d, problem };
-            passes::step(method, at, block, &mail, scratch);
-        });
+        let far = pulls.len() + pushes.len() >= FAR_FROM;
+        let pair = topology.at(at.k);
+        by_blocks(0, self.states.rows_mut(), rows * length, &mut self.workers, &|b, states, worker| {
+            let Worker { chunk, pulled, pushed, turns } = worker;
+            for (c, states) in states.chunks_mut((*chunk * length).max(1)).enumerate() {
+                let (first, len) = (b * rows + c * *chunk, states.len() / length.max(1));
+                let agents = Agents::Range { first, len };
+                turns.prepare(problem, at, at.k + 1, agents); // state k + 1 takes the samples ξ_{k+1}
+                let agents_heard = first..first + len;
+                let strides = widest(
+                    #[inline(always)]
+                    || {
+                        let pull = mix(&pair.pull, pulls, pull_width, agents_heard.clone(), far, pulled);
+                        [pull, mix(&pair.push, pushes, push_width, agents_heard, far, pushed)]
+                    },
+                );
+                let mut block = Hearing {
+                    agents,
+                    first,
+                    states: RowsMut::new(states, state, length),
+                    pulled: Rows::new(pulled.rows(), pull_width, strides[0]),
+                    pushed: Rows::new(pushed.rows(), push_width, strides[1]),
+                };
+                turns.finish(kernel, problem, exchange, at, &mut block)?;
+            }
+            Ok(())
+        })
     }
 
-    fn scratch_stride(&self) -> usize {
-        let [pull, push] = [self.layout.pull, self.layout.push].map(|width| stride(width.len(self.d)));
-        stride(pull + push + self.d)
-    }
-
-    /// Puts every agent into a state of one's own: `fill(agent, row)` writes its row. The rounds done stay as they are.
-    pub fn fill_states(&mut self, mut fill: impl FnMut(usize, &mut [f64])) {
-        let width = self.layout.state.len(self.d);
-        let rows = self.states.rows_mut().chunks_exact_mut(stride(width).max(1));
+    /// Overwrites every agent's state row: `fill(agent, row)` writes it. The rounds done stay as they are.
+    pub fn fill_states(&mut self, mut fill: impl FnMut(usize, &mut [T])) {
+        self.shown.take();
+        let width = self.profile.state.len(self.d);
+        let rows = self.states.rows_mut().chunks_exact_mut(stride_of::<T>(width).max(1));
         rows.enumerate().for_each(|(agent, row)| fill(agent, &mut row[..width]));
     }
 
     /// Goes on from state k, which was reached elsewhere: `fill(agent, row)` writes its rows.
-    pub fn resume(&mut self, k: u64, fill: impl FnMut(usize, &mut [f64])) {
+    pub fn resume(&mut self, k: u64, fill: impl FnMut(usize, &mut [T])) {
         self.k = k;
         self.fill_states(fill);
     }
 }
 
-impl<'a> Engine<'a> for Simulator<'a> {
+/// Mixes the rows of some agents; returns how far one is from the next, which is not at all where all hear the same.
+#[inline(always)]
+fn mix<T: Float>(
+    mixing: &Mixing,
+    rows: &[T],
+    width: usize,
+    agents: Range<usize>,
+    far: bool,
+    out: &mut Matrix<T>,
+) -> usize {
+    let stride = stride_of::<T>(width);
+    if width == 0 {
+        return 0;
+    }
+    if mixing.has_one_row() {
+        mixing.mix_row(agents.start, rows, &mut out.rows_mut()[..stride]);
+        return 0;
+    }
+    for (agent, out) in agents.zip(out.rows_mut().chunks_exact_mut(stride)) {
+        if far {
+            mixing.prefetch(agent + AHEAD, rows, stride);
+        }
+        mixing.mix_row(agent, rows, out);
+    }
+    stride
+}
+
+impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
     fn setup(&self) -> Setup<'a> {
         self.setup
     }
 
     /// One round: state k becomes state k + 1. Allocates nothing.
-    fn round(&mut self) {
-        for phase in 0..self.setup.method.phases() {
+    fn round(&mut self) -> Result<()> {
+        self.shown.take();
+        for phase in 0..self.profile.phases() {
             let at = self.setup.round(self.k, phase);
             self.send(at);
-            self.step(at);
+            self.step(at)?;
         }
         self.k += 1;
+        Ok(())
     }
 
     fn view(&self) -> View<'_> {
-        self.setup.view(self.k, self.states.rows())
+        let shown = || {
+            let (n, width) = (self.setup.problem.agents(), self.profile.state.len(self.d));
+            let mut shown = Matrix::new(n, width);
+            for i in 0..n {
+                let pairs = shown.row_mut(i, width).iter_mut().zip(self.states.row(i, width));
+                pairs.for_each(|(shown, x)| *shown = x.to_f64());
+            }
+            shown
+        };
+        let states = T::as_f64(self.states.rows()).unwrap_or_else(|| self.shown.get_or_init(shown).rows());
+        View { precision: T::PRECISION, ..self.setup.view(self.k, &self.profile, states) }
+    }
+}
+
+/// Hands each worker its piece of `rows`, all of one length but for the last, on as many threads as there are. Splits in halves by
+/// `rayon::join`, which allocates nothing. The error is that of the first piece that has one.
+fn by_blocks<T: Send, W: Send>(
+    first: usize,
+    rows: &mut [T],
+    length: usize,
+    workers: &mut [W],
+    work: &(impl Fn(usize, &mut [T], &mut W) -> Result<()> + Sync),
+) -> Result<()> {
+    match workers {
+        [] => Ok(()),
+        [worker] => work(first, rows, worker),
+        _ => {
+            let half = workers.len() / 2;
+            let (rows, rest) = rows.split_at_mut(half * length);
+            let (left, right) = workers.split_at_mut(half);
+            let (left, right) = rayon::join(
+                || by_blocks(first, rows, length, left, work),
+                || by_blocks(first + half, rest, length, right, work),
+            );
+            left.and(right)
+        }
     }
 }
 
 /// Cuts each buffer into pieces of its own length (the last may be shorter) and calls `work(b, pieces)` for the b-th of
 /// each, on as many threads as there are. Splits in halves by `rayon::join`, which allocates nothing.
-fn by_blocks<const K: usize>(
+fn in_pieces<T: Send, const K: usize>(
     first: usize,
-    buffers: [&mut [f64]; K],
+    blocks: usize,
+    buffers: [&mut [T]; K],
     lengths: [usize; K],
-    work: &(impl Fn(usize, [&mut [f64]; K]) + Sync),
+    work: &(impl Fn(usize, [&mut [T]; K]) + Sync),
 ) {
-    let blocks = buffers[0].len().div_ceil(lengths[0].max(1));
     if blocks <= 1 {
         return work(first, buffers);
     }
@@ -179,7 +346,7 @@ fn by_blocks<const K: usize>(
         let middle = half * lengths_left.next().copied().unwrap_or_default();
         buffer.split_at_mut(middle)
     });
-    let mut right: [&mut [f64]; K] = std::array::from_fn(|_| Default::default());
+    let mut right: [&mut [T]; K] = std::array::from_fn(|_| Default::default());
     let mut place = right.iter_mut();
     let left = halves.map(|(left, rest)| {
         if let Some(place) = place.next() {
@@ -187,5 +354,8 @@ fn by_blocks<const K: usize>(
         }
         left
     });
-    rayon::join(|| by_blocks(first, left, lengths, work), || by_blocks(first + half, right, lengths, work));
+    rayon::join(
+        || in_pieces(first, half, left, lengths, work),
+        || in_pieces(first + half, blocks - half, right, lengths, work),
+    );
 }

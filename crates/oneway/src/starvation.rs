@@ -8,6 +8,7 @@
 
 use crate::Result;
 use crate::engine::Setup;
+use crate::method::Profile;
 
 /// A weight below this part of its share is starved: steps are a thousand times as long as meant.
 const STARVED: f64 = 1.0 / 1024.0;
@@ -25,9 +26,9 @@ pub(crate) struct Starvation {
 
 impl Starvation {
     /// For a method that divides by weights; none for others.
-    pub(crate) fn of(setup: &Setup<'_>) -> Result<Option<Self>> {
-        let Setup { method, problem, topology, .. } = *setup;
-        let Some(weight) = method.roles().weight else { return Ok(None) };
+    pub(crate) fn of(setup: &Setup<'_>, profile: &Profile) -> Result<Option<Self>> {
+        let Setup { problem, topology, .. } = *setup;
+        let Some(weight) = profile.roles.weight else { return Ok(None) };
         let n = problem.agents();
         let mut least = vec![1.0; n];
         for k in 0..topology.period().len() as u64 {
@@ -35,7 +36,7 @@ impl Starvation {
             least.iter_mut().zip(shares).for_each(|(least, share)| *least = share.min(*least));
         }
         least.iter_mut().for_each(|least| *least *= STARVED);
-        let place = method.layout(problem).state.vectors * problem.dim() + weight;
+        let place = profile.state.vectors * problem.dim() + weight;
         Ok(Some(Self { place, least, since: None }))
     }
 

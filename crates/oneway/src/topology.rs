@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::graph::{self, Digraph, Tree, weights};
-use crate::method::Network;
 use crate::mixing::{Link, Mixing, Stochastic};
 use crate::theory::{period, perron};
 use crate::{Error, Result};
@@ -305,6 +304,37 @@ impl Topology {
                 unreachable: format!("every other agent over the period of {p} rounds"),
             },
             other => other,
+        }
+    }
+}
+
+/// The kind of network a method is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Network {
+    /// R on the pull graph, C on the push graph, with a common root. x̄ = π_RᵀX.
+    PushPull,
+    /// C only, on a strongly connected digraph. x̄ is the mean of the conserved variable.
+    PushSum,
+    /// R only, with self-weights and one π_R for all rounds, on a strongly connected digraph. x̄ = π_RᵀX.
+    PullOnly,
+    /// One doubly stochastic W = R = C on a strongly connected digraph. x̄ is the mean.
+    Balanced,
+    /// One symmetric W = R = C on a connected undirected graph. x̄ is the mean.
+    Undirected,
+    /// Everyone hears everyone, C = 11ᵀ/n: not decentralised at all, but the bound to compare with.
+    Central,
+}
+
+impl Network {
+    /// What it is, in a few words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Network::PushPull => "push-pull: R and C with a common root",
+            Network::PushSum => "push-sum: C on a strongly connected digraph",
+            Network::PullOnly => "pull-only: R on a strongly connected digraph",
+            Network::Balanced => "balanced: one doubly stochastic W on a strongly connected digraph",
+            Network::Undirected => "undirected: one symmetric W on a connected graph",
+            Network::Central => "centralised: everyone hears everyone",
         }
     }
 }

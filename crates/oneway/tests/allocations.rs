@@ -93,7 +93,7 @@ fn lost_and_late_messages_allocate_nothing() {
             let Ok(mut engine) = Unreliable::new(setup, Faults { missing, ..faults.clone() }) else {
                 continue;
             };
-            let [own, _] = allocations(|| (0..200).for_each(|_| engine.round()));
+            let [own, _] = allocations(|| (0..200).try_for_each(|_| engine.round()).unwrap());
             assert_eq!(own, 0, "{} ({graph:?})", kind.name);
         }
     }
@@ -110,7 +110,7 @@ fn no_problem_allocates_in_a_gradient() {
             problem.start(&mut x);
             let [own, _] = allocations(|| {
                 let mut draws = Draws::new(1, Purpose::Gradient, 3, 7);
-                problem.foresee(3, &mut draws);
+                problem.prefetch(3, &mut draws);
                 problem.gradient(3, &x, &mut draws, &mut g);
                 problem.component(3, 2, &x, &mut g);
                 problem.exact(3, &x, &mut g);

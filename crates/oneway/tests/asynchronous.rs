@@ -45,7 +45,7 @@ fn setup<'a>(method: &'a dyn Method, problem: &'a dyn Problem, topology: &'a Top
 /// Why a method does not run here, if it does not.
 fn refusal(kind: &Kind, topology: &Topology) -> bool {
     let method = build(kind);
-    let refused = matches!(kind.network, Network::Central | Network::PullOnly)
+    let refused = matches!(kind.network(), Network::Central | Network::PullOnly)
         || method.phases() > 1
         || method.keeps_copies()
         || method.reliance() != Reliance::Nothing
@@ -80,8 +80,8 @@ fn without_delay_and_in_step_every_state_has_the_bits_of_the_simulator() {
             let mut in_rounds = Simulator::new(setup).unwrap();
             let mut in_time = Asynchronous::new(setup, Clock::EVEN).unwrap();
             for _ in 0..12 {
-                in_rounds.round();
-                in_time.round();
+                in_rounds.round().unwrap();
+                in_time.round().unwrap();
                 let place = format!("{} ({graph:?}) on {name}", kind.name);
                 assert_eq!(in_rounds.state_hash(), in_time.state_hash(), "{place}");
                 let [a, b] = [measure(&in_rounds.view()).unwrap(), measure(&in_time.view()).unwrap()];
@@ -134,7 +134,7 @@ proptest! {
             // push-sum divides by weights that may have become small, and then moves far: rounding grows with it
             let mut largest = 1.0f64;
             for unit in 0..30 {
-                engine.round();
+                engine.round().unwrap();
                 let view = engine.view();
                 let states = (0..view.agents()).flat_map(|i| view.state(i));
                 largest = states.fold(largest, |largest, x| largest.max(x.abs()));
@@ -151,17 +151,17 @@ proptest! {
         let topology = Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
         let setup = setup(&method, &problem, &topology, 0.02);
         let mut first = Asynchronous::logging(setup, clock).unwrap();
-        (0..25).for_each(|_| first.round());
+        (0..25).try_for_each(|_| first.round()).unwrap();
         let log = first.log().unwrap();
         let log = Log::from_bytes(&log.to_bytes()).unwrap();
         let mut again = Asynchronous::replay(setup, &log).unwrap();
         for _ in 0..log.units() {
-            again.round();
+            again.round().unwrap();
         }
         prop_assert_eq!(again.state_hash(), log.state_hash());
         prop_assert_eq!(measure(&again.view()).unwrap(), measure(&first.view()).unwrap());
         prop_assert_eq!(again.wakes(), log.wakes());
-        again.round(); // nothing wakes after its end
+        again.round().unwrap(); // nothing wakes after its end
         prop_assert_eq!(again.state_hash(), log.state_hash());
     }
 }
@@ -172,7 +172,7 @@ fn mass_on_its_way_is_missing_in_what_agents_hold() {
     let problem = quadratic(9, 0.0);
     let topology = Topology::of(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.01), ROUGH).unwrap();
-    (0..20).for_each(|_| engine.round());
+    (0..20).try_for_each(|_| engine.round()).unwrap();
     let view = engine.view();
     let held: f64 = (0..9).map(|i| view.vector(i, 1)[0] - view.vector(i, 2)[0]).sum();
     assert!(held.abs() > 1e-3, "{held:e}");
@@ -220,12 +220,12 @@ fn every_method_is_refused_or_comes_to_the_minimiser() {
         };
         let push_sum = method.roles().weight.is_some();
         let mut rough = started(0.01, ROUGH);
-        (0..2000).for_each(|_| rough.round());
+        (0..2000).try_for_each(|_| rough.round()).unwrap();
         assert_eq!(rough.starved().is_some(), push_sum, "{name}");
         if method.roles().tracker.is_some() {
             let slow = Clock { slow_share: 0.2, slow_factor: 2.0, ..MILD };
             let mut engine = started(0.01, if push_sum { slow } else { ROUGH });
-            (0..30_000).for_each(|_| engine.round());
+            (0..30_000).try_for_each(|_| engine.round()).unwrap();
             assert!(farthest(&engine) < 1e-9, "{name} is {:e} away", farthest(&engine));
             continue;
         }
@@ -233,10 +233,10 @@ fn every_method_is_refused_or_comes_to_the_minimiser() {
         let neighbourhood = |effective: f64| {
             let mut engine = started(effective, MILD);
             let units = (50.0 / effective) as u32;
-            (0..units).for_each(|_| engine.round());
+            (0..units).try_for_each(|_| engine.round()).unwrap();
             let mut sum = 0.0;
             for _ in 0..units {
-                engine.round();
+                engine.round().unwrap();
                 sum += farthest(&engine).powi(2);
             }
             assert_eq!(engine.starved(), None, "{name}");
@@ -272,7 +272,7 @@ fn sgp_has_a_bias_towards_fast_agents() {
     let sgp = build(methods::kind("sgp").unwrap());
     let clock = Clock { slow_share: 0.34, slow_factor: 8.0, ..Clock::EVEN };
     let mut engine = Asynchronous::new(setup(&*sgp, &problem, &topology, 0.002), clock).unwrap();
-    (0..8000).for_each(|_| engine.round());
+    (0..8000).try_for_each(|_| engine.round()).unwrap();
     let mean = average(&engine.view()).unwrap();
     let gradient = |weight: &dyn Fn(usize) -> f64| -> f64 {
         let mut sum = vec![0.0; problem.dim()];
@@ -297,7 +297,7 @@ fn threads_change_nothing() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.05), ROUGH).unwrap();
-            (0..50).for_each(|_| engine.round());
+            (0..50).try_for_each(|_| engine.round()).unwrap();
             (engine.state_hash(), measure(&engine.view()).unwrap())
         })
     };
@@ -341,7 +341,7 @@ fn who_has_not_been_heard_is_replaced_by_oneself() {
             view.estimate(i).iter().zip(view.vector(i, 1)).map(|(x, v)| x - 0.1 * v).collect()
         };
         models.push([descended(0), descended(1)]);
-        engine.round();
+        engine.round().unwrap();
         let now = engine.view().estimate(0).to_vec();
         let at = models.len();
         assert_eq!(now, if at < 3 { models[at - 1][0].clone() } else { models[0][1].clone() }, "after {at}");
@@ -357,8 +357,8 @@ fn a_synchronous_round_lasts_as_long_as_what_it_waits_for() {
         let mut engine = Synchronous::new(Box::new(Simulator::new(setup).unwrap()), clock).unwrap();
         let mut alone = Simulator::new(setup).unwrap();
         for _ in 0..rounds {
-            engine.round();
-            alone.round();
+            engine.round().unwrap();
+            alone.round().unwrap();
         }
         assert_eq!(engine.state_hash(), alone.state_hash());
         let measured = measure(&engine.view()).unwrap();
@@ -392,7 +392,7 @@ fn a_thousand_agents_are_quick() {
     let clock = Clock { step: Times::Exponential, ..ROUGH };
     let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.01), clock).unwrap();
     let started = Instant::now();
-    (0..units).for_each(|_| engine.round());
+    (0..units).try_for_each(|_| engine.round()).unwrap();
     let seconds = started.elapsed().as_secs_f64();
     let wakes = engine.wakes() as f64;
     println!("{wakes} wakes and {} messages in {seconds:.2} s", wakes * 20.0);

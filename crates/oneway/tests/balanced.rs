@@ -11,7 +11,7 @@ use oneway::engine::{Engine, Setup};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network};
 use oneway::methods::combine::{Compressed, Damping, MultiGossip};
-use oneway::methods::estimator::{Estimator, Gradient, HeavyBall, Storm};
+use oneway::methods::estimator::{AnyEstimator, Gradient, HeavyBall, Storm};
 use oneway::methods::{Ab, Csgdm, Dsgd, Dsmt, ExactDiffusion, GlobalMomentum, SGP, Tracking, kind};
 use oneway::metrics::measure;
 use oneway::problem::Problem;
@@ -188,9 +188,9 @@ fn on_the_complete_graph_they_are_centralised() {
     near(&Dsgd::new(Gradient), &*sgd, &sampled);
     near(&ExactDiffusion::d2(Gradient), &*sgd, &full);
     near(&Tracking::of(Storm::new("test", 0.3).unwrap()).balanced(), &*storm, &sampled);
-    let boxed: Box<dyn Estimator> = Box::new(Storm::new("test", 0.3).unwrap());
+    let any: AnyEstimator = Storm::new("test", 0.3).unwrap().into();
     let parameters = oneway::parameters::Parameters::new("sgd", &[], []).unwrap();
-    near(&*kind("sgd").unwrap().with_estimator.unwrap()(&parameters, boxed).unwrap(), &*storm, &sampled);
+    near(&*kind("sgd").unwrap().with_estimator.unwrap()(&parameters, any).unwrap(), &*storm, &sampled);
 }
 
 /// One agent alone, where it is not SGD or momentum as the others have it.
@@ -277,7 +277,7 @@ fn d2_refuses_what_exact_diffusion_bears() {
 fn weights_that_change_are_refused() {
     let family = families::family("one-peer-exponential").unwrap();
     let (changing, problem) = (balanced(&family.digraphs(8, [], 1).unwrap()), quadratic(8, 0.0));
-    for kind in oneway::methods::KINDS.iter().filter(|kind| kind.network == Network::Undirected) {
+    for kind in oneway::methods::KINDS.iter().filter(|kind| kind.network() == Network::Undirected) {
         let method = || kind.method([]).unwrap();
         let twice = Box::new(MultiGossip::new(kind.name, method(), 2).unwrap());
         let direct = [Damping::direct(0.5); 2];

@@ -39,8 +39,8 @@ fn uncompressed_forms() {
         let mut plain = simulate(&*plain, &problem, &topology, η);
         let mut simulator = simulate(&*method, &problem, &topology, η);
         for _ in 0..60 {
-            plain.round();
-            simulator.round();
+            plain.round().unwrap();
+            simulator.round().unwrap();
             let far = distance(&estimates(&plain), &estimates(&simulator));
             assert!(far < 1e-12, "{}: off by {far:e}", coded.kind.name);
         }
@@ -125,7 +125,7 @@ fn compressed_methods_agree_with_their_dense_forms() {
             "compressed-smtpp" => ([0.8, 0.8], [0.8, 0.8], 0.1, 0.0),
             other => unreachable!("{other} has no dense form here yet: write it"),
         };
-        let adapt_first = coded.kind.network == Network::PushPull;
+        let adapt_first = coded.kind.network() == Network::PushPull;
         let mut x = vec![vec![0.0; d]; N];
         let mut x_before = x.clone();
         let mut m = if λ == 1.0 { gradient(&x) } else { vec![vec![0.0; d]; N] };

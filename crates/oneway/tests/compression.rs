@@ -7,13 +7,14 @@ mod common;
 use combined::{bare, far_from_minimiser, network, with_codec};
 use common::{advance, distance, estimates, logistic, quadratic, raw_step as step, simulate, topology};
 use oneway::codec::{CODECS, Carried, Codec, Identity, Sign, codec};
-use oneway::engine::{Engine, Setup};
+use oneway::engine::{Engine, Setup, Turns};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Layout, Local, Method, Network, Reliance, Round};
+use oneway::method::{Agents, Heard, Hearing, Method, Network, Profile, Reliance, Round, RowsMut};
 use oneway::methods::combine::{CODED, Compressed, Compression, Damping, Recipe};
 use oneway::methods::{Kind, Smtpp, kind};
 use oneway::metrics::measure;
 use oneway::mixing::Mixing;
+use oneway::numeric::Precision;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
 use oneway::schedule::Schedule;
@@ -65,7 +66,7 @@ fn the_identity_changes_no_method() {
     for kind in codable() {
         let method = kind.method([]).unwrap();
         for problem in [logistic(7, Batch::Sampled(1)), logistic(7, Batch::Full)] {
-            if method.check(&problem).is_err() {
+            if method.check_problem(&problem).is_err() {
                 continue;
             }
             let topology = network(kind, &flower);
@@ -75,8 +76,8 @@ fn the_identity_changes_no_method() {
                 let mut plain = simulate(&*method, &problem, &topology, η);
                 let mut coded = simulate(&around, &problem, &topology, η);
                 for _ in 0..40 {
-                    plain.round();
-                    coded.round();
+                    plain.round().unwrap();
+                    coded.round().unwrap();
                     let far = distance(&estimates(&plain), &estimates(&coded));
                     assert!(far < 1e-11, "{} at α = {α}: off by {far:e}", kind.name);
                 }
@@ -135,7 +136,7 @@ fn any_tracker_finds_the_minimiser_with_the_damping_that_a_codec_suggests() {
         let topology = network(kind, &digraph);
         for name in ["identity", "top-k", "random-k", "quantise", "sign", "natural", "log-quantise"] {
             let method = compressed(kind, default(name), Damping::BY_QUALITY);
-            if method.check(&quadratic(8, 0.0)).is_err() {
+            if method.check_problem(&quadratic(8, 0.0)).is_err() {
                 continue; // a quadratic is no finite sum
             }
             let far = far_from_minimiser(&method, &topology, step(kind, &topology, 0.03), 5000);
@@ -154,13 +155,13 @@ fn no_codec_breaks_the_law_of_the_trackers() {
     {
         let topology = network(kind, &digraph);
         for codec in CODECS {
-            let method = compressed(kind, codec.codec([]).unwrap(), damping);
-            if method.check(&problem).is_err() || method.network() == Network::PullOnly {
+            let method: &dyn Method = &compressed(kind, codec.codec([]).unwrap(), damping);
+            if method.check_problem(&problem).is_err() || method.network() == Network::PullOnly {
                 continue; // where trackers are pulled, their mean is π_R's
             }
-            let mut simulator = simulate(&method, &problem, &topology, step(kind, &topology, 0.01));
+            let mut simulator = simulate(method, &problem, &topology, step(kind, &topology, 0.01));
             for round in 1..=150 {
-                simulator.round();
+                simulator.round().unwrap();
                 let error = measure(&simulator.view()).unwrap().conservation_error;
                 let conserves = kind.method([]).unwrap().roles();
                 assert_eq!(error.is_some(), conserves.tracker.is_some() || conserves.weight.is_some());
@@ -185,7 +186,7 @@ fn bytes_are_those_of_the_codes_on_the_links() {
         let topology = network(kind, &digraph);
         for codec in CODECS {
             let method = compressed(kind, codec.codec([]).unwrap(), Damping::new(0.2, 0.2));
-            if method.check(&problem).is_err() {
+            if method.check_problem(&problem).is_err() {
                 continue;
             }
             let mut simulator = simulate(&method, &problem, &topology, 0.001);
@@ -208,8 +209,8 @@ fn bytes_are_those_of_the_codes_on_the_links() {
 }
 
 /// The messages of one agent after a few rounds: what it sends at `at`, and the state it is left in.
-fn sent(method: &dyn Method, problem: &dyn Problem, state: &[f64], at: Round) -> [Vec<f64>; 3] {
-    let Layout { pull, push, .. } = method.layout(problem);
+fn sent(method: &dyn Method, problem: &dyn Problem, state: &[f64], at: Round<'_>) -> [Vec<f64>; 3] {
+    let Profile { pull, push, .. } = method.profile_on(problem);
     let (mut pull, mut push) = (vec![0.0; pull.len(problem.dim())], vec![0.0; push.len(problem.dim())]);
     let mut state = state.to_vec();
     method.send(at, &mut state, &mut pull, &mut push);
@@ -229,7 +230,7 @@ fn messages_are_pure_and_fit_into_their_bytes() {
         advance(&mut simulator, 4);
         let view = simulator.view();
         let state = view.state(3);
-        let at = Round { k: 4, phase: 0, η: 0.05, agent: 3, agents: 7, seed: 5 };
+        let at = Round { agent: 3, ..simulator.setup().round(4, 0) };
         let first = sent(&method, &problem, state, at);
         assert_eq!(first, sent(&method, &problem, state, at), "{}", codec.name);
 
@@ -301,7 +302,7 @@ fn settings_that_cannot_work_are_refused_with_the_reason() {
 
     // ω = 3 on four numbers: copies would swing wider and wider
     let wild = compressed(kind("push-pull").unwrap(), default("random-k"), Damping::new(0.1, 0.5));
-    let error = wild.check(&quadratic(3, 0.0)).unwrap_err().to_string();
+    let error = wild.check_problem(&quadratic(3, 0.0)).unwrap_err().to_string();
     assert!(error.contains("`alpha` = 0.5") && error.contains("α < 2/(1 + ω) = 0.5"), "{error}");
 
     for (name, given, words) in [
@@ -339,7 +340,7 @@ fn compression_saves_bytes() {
     let bytes = |method: &dyn Method| {
         let mut simulator = simulate(method, &problem, &topology, 0.1);
         loop {
-            simulator.round();
+            simulator.round().unwrap();
             let measured = measure(&simulator.view()).unwrap();
             assert!(measured.iteration < 5000, "{method:?}: {:e}", measured.grad_norm_sq);
             if measured.grad_norm_sq < 1e-12 {
@@ -369,20 +370,23 @@ fn rows_survive_the_wire() {
             Box::new(compressed(kind, codec, Damping::BY_QUALITY)) as Box<dyn Method>
         });
     for method in coded.chain(around) {
-        let (wire, layout) = (method.wire(&problem).unwrap(), method.layout(&problem));
-        let widths = [layout.state, layout.pull, layout.push].map(|width| width.len(problem.dim()));
-        let [mut state, mut pull, mut push] = widths.map(|width| vec![0.0; width]);
+        let (profile, d) = (method.profile_on(&problem), problem.dim());
+        let wire = profile.wire.as_ref().unwrap();
+        let [mut state, mut pull, mut push] = profile.widths(d).map(|width| vec![0.0; width]);
         let topology = Topology::complete(8).unwrap();
-        let at = Round { k: 0, phase: 0, η: 0.1, agent: 3, agents: 8, seed: 5 };
-        let mut gradient = vec![0.0; problem.dim()];
-        method.init(&mut state, &mut Local::new(&problem, at, 0, topology.at(0), &mut gradient));
-        for (k, phase) in (0..4).flat_map(|k| (0..method.phases()).map(move |phase| (k, phase))) {
-            let at = Round { k, phase, ..at };
+        let schedule = Schedule::constant(0.1).unwrap();
+        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 5 };
+        let (alone, mut turns) = (Agents::one(3), Turns::new(&profile, 1, d));
+        let at = Round { agent: 3, ..setup.round(0, 0) };
+        turns.start(&*method, &problem, profile.start, at, alone, RowsMut::one(&mut state)).unwrap();
+        for (k, phase) in (0..4).flat_map(|k| (0..profile.phases()).map(move |phase| (k, phase))) {
+            let at = Round { agent: 3, ..setup.round(k, phase) };
             method.send(at, &mut state, &mut pull, &mut push);
             for (push, row) in [(false, &pull), (true, &push)] {
                 let (carried, mut bytes) = (Carried { push, k, phase }, vec![]);
                 wire.encode(carried, row, &mut bytes);
-                assert_eq!(bytes.len(), method.bytes(&problem, phase)[usize::from(push)], "{method:?}");
+                let counted = profile.bytes(phase, d, Precision::F64)[usize::from(push)];
+                assert_eq!(bytes.len(), counted, "{method:?}");
                 let mut heard = vec![f64::NAN; row.len()];
                 wire.decode(carried, &bytes, &mut heard).unwrap();
                 let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -391,8 +395,10 @@ fn rows_survive_the_wire() {
                 assert!(wire.decode(carried, &bytes, &mut heard).is_err());
                 rows += usize::from(!row.is_empty());
             }
-            let local = &mut Local::new(&problem, at, k + 1, topology.at(0), &mut gradient);
-            method.step(at, &mut state, &pull, &push, local); // as if alone
+            let heard = Heard { state: &mut state, pulled: &pull, pushed: &push }; // as if alone
+            let exchange = &profile.exchanges[phase as usize];
+            turns.prepare(&problem, at, k + 1, alone);
+            turns.finish(&*method, &problem, exchange, at, &mut Hearing::one(3, heard)).unwrap();
         }
     }
     assert!(rows > 100, "{rows}");

@@ -10,10 +10,11 @@ use common::{
 };
 use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Layout, Local, Method, Network, Roles, Round};
-use oneway::methods::{Csgdm, Frost, PUSH_PULL, SGP, estimator::Gradient, kind};
+use oneway::method::{At, Mail, Method, Network, Profile, Rule};
+use oneway::methods::{Csgdm, Frost, PUSH_PULL, PushPull, SGP, estimator::Gradient, kind};
 use oneway::metrics::{Extras, Measurement, measure, measure_many};
 use oneway::mixing::{Link, Mixing, Stochastic};
+use oneway::numeric::{Precision, Real};
 use oneway::observe::{Observer, View};
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
@@ -61,7 +62,7 @@ fn trackers_find_the_minimiser_and_others_its_neighbourhood() {
 fn noise_leaves_a_floor_that_shrinks_with_the_step() {
     let problem = quadratic(9, 0.5);
     over_the_table(|case, method, topology, η| {
-        if method.check(&problem.0).is_err() {
+        if method.check_problem(&problem.0).is_err() {
             return; // those that need a finite sum make its noise vanish
         }
         let floor = |η: f64| {
@@ -125,7 +126,7 @@ fn an_observer_sees_the_start_the_rhythm_and_the_end_and_can_stop() {
 /// The registry and the methods say the same of a method's network.
 #[test]
 fn the_registry_knows_the_networks_of_its_methods() {
-    methods().for_each(|(kind, _)| assert_eq!(kind.network, build(kind).network(), "{}", kind.name));
+    methods().for_each(|(kind, _)| assert_eq!(kind.network(), build(kind).network(), "{}", kind.name));
 }
 
 /// What the columns of a measurement mean, worked out by hand from the states.
@@ -192,7 +193,8 @@ fn measurements_follow_their_definitions() {
         let rounding = if pulled { 1e-12 } else { 1e-14 };
         assert!(conserved.is_none_or(|by_hand| by_hand < rounding), "{case}: {conserved:?}");
 
-        let phases = (0..method.phases()).map(|phase| method.bytes(&problem, phase));
+        let profile = method.profile_on(&problem);
+        let phases = (0..profile.phases()).map(|phase| profile.bytes(phase, d, Precision::F64));
         let [pull, push] = phases.fold([0, 0], |[a, b], [pull, push]| [a + pull, b + push]);
         let per_round = |k: u64| {
             let pair = topology.at(k);
@@ -323,28 +325,35 @@ fn threads_change_no_bit() {
 #[derive(Debug)]
 struct Leaky;
 
-impl Method for Leaky {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        PUSH_PULL.layout(problem)
+impl Rule for Leaky {
+    type State<S: Real> = <PushPull as Rule>::State<S>;
+    type Pull<S: Real> = S;
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = PushPull::NAMES;
+
+    fn profile(&self) -> Profile {
+        let mut profile = Rule::profile(&PUSH_PULL);
+        profile.exchanges.extend_from_within(..);
+        profile
     }
-    fn network(&self) -> Network {
-        Network::PushPull
+    fn start<S: Real>(&self, at: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        PUSH_PULL.start(at, x, g)
     }
-    fn roles(&self) -> Roles {
-        PUSH_PULL.roles()
+    fn send<S: Real>(&self, at: At<S>, state: Self::State<S>) -> Mail<S, S> {
+        PUSH_PULL.send(at, state)
     }
-    fn phases(&self) -> u32 {
-        2
+    fn points<S: Real>(&self, at: At<S>, state: Self::State<S>, heard: Mail<S, S>) -> [S; 2] {
+        PUSH_PULL.points(at, state, heard)
     }
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        PUSH_PULL.init(state, local);
-    }
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        PUSH_PULL.send(at, state, pull, push);
-    }
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let lost: Vec<f64> = pushed.iter().map(|x| 0.9 * x).collect();
-        PUSH_PULL.step(at, state, pulled, &lost, local);
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        state: Self::State<S>,
+        heard: Mail<S, S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let lost = Mail { push: S::constant(0.9) * heard.push, ..heard };
+        PUSH_PULL.update(at, state, lost, g)
     }
 }
 

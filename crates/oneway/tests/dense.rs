@@ -188,7 +188,7 @@ fn every_method_agrees_with_its_dense_form_on_every_topology() {
     let table = table().filter(|(kind, ..)| coded(kind.name).is_none());
     for (number, (kind, graph, name, digraphs)) in table.enumerate() {
         let root = 4 * (number % 2);
-        let pairs = digraphs.iter().map(|digraph| match kind.network {
+        let pairs = digraphs.iter().map(|digraph| match kind.network() {
             Network::Undirected if kind.name == "d2" => {
                 (lazy(&metropolis(digraph)), lazy(&metropolis(digraph)))
             }
@@ -197,7 +197,7 @@ fn every_method_agrees_with_its_dense_form_on_every_topology() {
         });
         let pairs: Vec<(Matrix, Matrix)> = pairs.collect();
         for batch in [Batch::Full, Batch::Sampled(1), Batch::Sampled(3)] {
-            let many = graph != Subgraph::Full || kind.network == Network::PullOnly;
+            let many = graph != Subgraph::Full || kind.network() == Network::PullOnly;
             let η = if many { 0.1 / N as f64 } else { 0.1 };
             let expected = dense(kind, &pairs, η, &World { data: &data, batch });
 

@@ -66,7 +66,7 @@ fn the_average_moves_by_the_effective_step_times_the_mean_gradient() {
             let expected = mean.map(|mean| 10.0 * 0.1 * mean);
             assert!(distance(&moved, &expected) < 1e-8, "{} ({graph:?}): {moved:?} {expected:?}", kind.name);
             tried += 1;
-            own += usize::from(divisor != topology.step_divisor(kind.network).unwrap());
+            own += usize::from(divisor != topology.step_divisor(kind.network()).unwrap());
         }
     }
     // R-FAST alone has a divisor of its own, where it uses all links: on trees the root, where all mass ends, keeps all of it

@@ -8,13 +8,12 @@ mod common;
 
 use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Layout, Local, Method, Network, Roles, Round};
+use oneway::method::{Ask, Gradient, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes};
 use oneway::methods::{KINDS, Kind, PUSH_PULL, SGP, Smtpp, kind};
 use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::observe::View;
-use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::row::{self, Width};
+use oneway::row::Width;
 use oneway::schedule::Schedule;
 use oneway::simulator::Simulator;
 use oneway::theory::floor::floor;
@@ -233,25 +232,27 @@ fn time_varying_topologies_have_limits_too() {
 struct Clipped;
 
 impl Method for Clipped {
-    fn layout(&self, _problem: &dyn Problem) -> Layout {
-        Layout { state: Width::vectors(1), pull: Width::vectors(1), push: Width::NONE }
+    fn profile(&self, _sizes: Sizes) -> Profile {
+        let (state, pull) = (Width::vectors(1), Width::vectors(1));
+        Profile { state, pull, start: Ask::Nothing, ..Profile::new(Network::PushPull) }
     }
-    fn network(&self) -> Network {
-        Network::PushPull
+}
+
+impl Kernel<f64> for Clipped {
+    fn start(&self, _at: Round<'_>, x: &[f64], _gradient: Gradient<'_, f64>, state: &mut [f64]) {
+        state.copy_from_slice(x);
     }
-    fn roles(&self) -> Roles {
-        Roles::default()
-    }
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        local.start(state);
-    }
-    fn send(&self, _at: Round, state: &mut [f64], pull: &mut [f64], _push: &mut [f64]) {
+    fn send(&self, _at: Round<'_>, state: &mut [f64], pull: &mut [f64], _push: &mut [f64]) {
         pull.copy_from_slice(state);
     }
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], _pushed: &[f64], local: &mut Local<'_>) {
-        let ([x], []) = row::split_mut(state);
-        row::descend(x, pulled, at.η, local.gradient(pulled));
-        x.iter_mut().for_each(|x| *x = x.clamp(-0.5, 0.5));
+    fn point(&self, _at: Round<'_>, heard: Heard<'_, f64>, point: Point<'_, f64>) {
+        point.next.copy_from_slice(heard.pulled);
+    }
+    fn update(&self, at: Round<'_>, heard: Heard<'_, f64>, gradient: Gradient<'_, f64>) {
+        for ((x, r_x), g) in heard.state.iter_mut().zip(heard.pulled).zip(gradient.next) {
+            *x = r_x - at.η * *g; // x⁺ = Σ_j R_ij x_j − η g
+        }
+        heard.state.iter_mut().for_each(|x| *x = x.clamp(-0.5, 0.5));
     }
 }
 

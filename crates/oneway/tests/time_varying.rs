@@ -70,7 +70,7 @@ proptest! {
         for name in ["smtpp", "push-pull", "push-diging"] {
             let kind = kind(name).unwrap();
             let method = build(kind);
-            let η = 0.01 / topology.step_divisor(kind.network).unwrap();
+            let η = 0.01 / topology.step_divisor(kind.network()).unwrap();
             let mut simulator = simulate(&*method, &problem, &topology, η);
             advance(&mut simulator, 10_000);
             let minimisers: Vec<f64> = problem.minimiser().iter().copied().cycle().take(4 * n).collect();

@@ -12,6 +12,7 @@ use oneway::methods::{Kind, PUSH_PULL};
 use oneway::metrics::measure;
 use oneway::problem::Problem;
 use oneway::record::Recorder;
+use oneway::row;
 use oneway::schedule::Schedule;
 use oneway::simulator::Simulator;
 use oneway::topology::{Subgraph, Topology, Weights};
@@ -68,13 +69,13 @@ fn without_faults_it_is_the_simulator_to_the_last_bit() {
             }
             let topology = topology(kind, graph, &digraphs, 4);
             let (method, case) = (build(kind), format!("{} ({graph:?}) on {name}", kind.name));
-            let setup = setup(&*method, &problem, &topology, step(&topology, kind.network));
+            let setup = setup(&*method, &problem, &topology, step(&topology, kind.network()));
             let mut simulator = Simulator::new(setup).unwrap();
-            (0..13).for_each(|_| simulator.round());
+            (0..13).try_for_each(|_| simulator.round()).unwrap();
             let expected = (simulator.state_hash(), measure(&simulator.view()).unwrap());
             for faults in &nothing {
                 let mut engine = Unreliable::new(setup, faults.clone()).unwrap();
-                (0..13).for_each(|_| engine.round());
+                (0..13).try_for_each(|_| engine.round()).unwrap();
                 assert_eq!((engine.state_hash(), measure(&engine.view()).unwrap()), expected, "{case}");
             }
         }
@@ -114,11 +115,12 @@ proptest! {
             let setup = Setup { seed, ..setup(&*method, &problem, &topology, 0.01) };
             let mut engine = Unreliable::new(setup, faults.clone()).unwrap();
             for round in 0..40 {
-                engine.round();
+                engine.round().unwrap();
                 let view = engine.view();
                 let size = (0..view.agents()).flat_map(|i| view.state(i)).fold(1.0_f64, |most, x| most.max(x.abs()));
-                if size > 1e6 {
-                    // it diverges: who is cut off for long has next to no push-sum weight to divide by, and the run says so
+                if size > 1e12 {
+                    // it diverges: who is cut off for long has next to no push-sum weight to divide by, and the run says so.
+                    // (Steps that are just below a thousand times too long have been seen to reach 10⁶ by themselves.)
                     prop_assert!(engine.starved().is_some(), "{}, round {round}: {size:e}", kind.name);
                     break;
                 }
@@ -149,10 +151,10 @@ proptest! {
             let method = build(kind);
             let setup = Setup { seed, ..setup(&*method, &problem, &topology, 1e-3) };
             let mut engine = Unreliable::new(setup, faults.clone()).unwrap();
-            let mut book = ByTheBook::new(setup, &faults);
+            let mut book = ByTheBook::new(setup, &faults).unwrap();
             for round in 0..40 {
-                engine.round();
-                book.round();
+                engine.round().unwrap();
+                book.round().unwrap();
                 let states: Vec<f64> = (0..n).flat_map(|i| engine.view().state(i).to_vec()).collect();
                 let far = distance(&states, &book.states.concat());
                 prop_assert!(far < 1e-9, "{name}, round {round}: {far:e}");
@@ -171,7 +173,7 @@ fn much_is_on_its_way() {
     for (name, faults) in faults() {
         let mut engine = Unreliable::new(setup(&PUSH_PULL, &problem, &topology, 0.01), faults).unwrap();
         let missing = (0..200).map(|_| {
-            engine.round();
+            engine.round().unwrap();
             let view = engine.view();
             let sum = |index: usize| (0..9).map(|i| view.vector(i, index)[0]).sum::<f64>();
             (sum(1) - sum(2)).abs()
@@ -185,9 +187,10 @@ fn much_is_on_its_way() {
 #[test]
 fn trackers_find_the_minimiser_whatever_fails() {
     let problem = quadratic(9, 0.0);
-    let tracks = |kind: &Kind| build(kind).roles().tracker.is_some() && build(kind).check(&problem).is_ok();
+    let tracks =
+        |kind: &Kind| build(kind).roles().tracker.is_some() && build(kind).check_problem(&problem).is_ok();
     for (kind, graph) in bearing_loss().filter(|(kind, _)| tracks(kind)) {
-        let networks = match kind.network {
+        let networks = match kind.network() {
             Network::PushSum => &["exponential"][..], // see below
             _ => &["flower", "there and back"],
         };
@@ -197,13 +200,13 @@ fn trackers_find_the_minimiser_whatever_fails() {
             }
             let (topology, method) = (topology(kind, graph, &digraphs, 4), build(kind));
             for (failing, faults) in faults() {
-                let setup = setup(&*method, &problem, &topology, step(&topology, kind.network));
+                let setup = setup(&*method, &problem, &topology, step(&topology, kind.network()));
                 let mut engine = Unreliable::new(setup, faults).unwrap();
                 let far = |engine: &Unreliable<'_>| {
                     farthest((0..9).map(|i| engine.view().estimate(i).to_vec()), problem.minimiser())
                 };
                 while far(&engine) > 1e-9 && engine.view().k < 40_000 {
-                    (0..1000).for_each(|_| engine.round());
+                    (0..1000).try_for_each(|_| engine.round()).unwrap();
                 }
                 let far = far(&engine);
                 assert!(far <= 1e-9, "{} ({graph:?}) on {name} with {failing}: {far:e} from x*", kind.name);
@@ -231,15 +234,15 @@ fn who_is_cut_off_loses_its_push_sum_weight() {
         |to| Faults { churn: Churn::Listed(vec![Absence { agent: 0, from: 0, to }]), ..Faults::default() };
     let push_diging = build(oneway::methods::kind("push-diging").unwrap());
     let mut engine = Unreliable::new(setup(&*push_diging, &problem, &topology, 0.05), away(40)).unwrap();
-    (0..40).for_each(|_| engine.round());
+    (0..40).try_for_each(|_| engine.round()).unwrap();
     let view = engine.view();
     assert_eq!(view.scalar(1, 0), 0.5_f64.powi(40)); // agent 1 hears agent 0 alone
     assert!(view.estimate(1)[0].abs() > 1e3, "{:?}", view.estimate(1));
 
     let mut engine = Unreliable::new(setup(&PUSH_PULL, &problem, &topology, 0.05), away(40)).unwrap();
-    (0..40).for_each(|_| engine.round());
+    (0..40).try_for_each(|_| engine.round()).unwrap();
     assert!(engine.view().estimate(1)[0].abs() < 10.0);
-    (0..3000).for_each(|_| engine.round());
+    (0..3000).try_for_each(|_| engine.round()).unwrap();
     let estimates = (0..3).map(|i| engine.view().estimate(i).to_vec());
     assert!(farthest(estimates, problem.minimiser()) < 1e-9);
 }
@@ -255,10 +258,10 @@ fn without_running_sums_nobody_gets_there() {
             (topology(kind, Subgraph::Full, &[families::exponential(9).unwrap()], 0), build(kind));
         let setup = setup(&*method, &problem, &topology, 0.05);
         let far = |forgets: bool| {
-            let mut book = ByTheBook::new(setup, &faults);
+            let mut book = ByTheBook::new(setup, &faults).unwrap();
             book.forgets = forgets;
-            (0..3000).for_each(|_| book.round());
-            farthest(book.states.iter().map(|state| method.estimate(state, 4).to_vec()), problem.minimiser())
+            (0..3000).try_for_each(|_| book.round()).unwrap();
+            farthest(book.states.iter().map(|state| row::vector(state, 0, 4).to_vec()), problem.minimiser())
         };
         let (forgotten, kept) = (far(true), far(false));
         assert!(kept < 1e-9, "{name}: {kept:e}");
@@ -280,7 +283,7 @@ fn two_agents_by_hand() {
     let x0 = state(&engine, 0, 0);
     let before = engine.view().state(1).to_vec();
 
-    engine.round();
+    engine.round().unwrap();
     assert!(engine.was_away(1) && !engine.was_away(0));
     assert_eq!(engine.view().state(1), before); // away: nothing moves
     let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-15, "{a} is not {b}");
@@ -293,7 +296,7 @@ fn two_agents_by_hand() {
 
     let [v0, v1] = [state(&engine, 0, 1), g1];
     let x = 0.5 * (x - 0.1 * v0) + 0.5 * (x0 - 0.1 * v1);
-    engine.round();
+    engine.round().unwrap();
     (0..2).for_each(|i| near(state(&engine, i, 0), x));
     let moved = |engine: &Unreliable<'_>, i: usize, old: f64| state(engine, i, 2) - old;
     near(state(&engine, 0, 1), 0.5 * v0 + 0.5 * v1 + moved(&engine, 0, g));
@@ -334,7 +337,7 @@ fn push_sum_weights_that_run_dry_are_said() {
         let (method, topology) = (build(kind), topology(kind, Subgraph::Full, &ring, 0));
         let churn = Churn::Listed(vec![Absence { agent: 3, from: 20, to: 20 + away }]);
         let faults = Faults { churn, ..Faults::default() };
-        let η = step(&topology, kind.network);
+        let η = step(&topology, kind.network());
         let mut engine = Unreliable::new(setup(&*method, &problem, &topology, η), faults).unwrap();
         engine.run(100, 50, &mut ()).unwrap().status
     };
@@ -360,7 +363,7 @@ fn a_recorder_measures_what_it_was_shown() {
         for _ in 0..11 {
             recorder.record(&engine.view()).unwrap();
             alone.push(measure(&engine.view()).unwrap());
-            (0..3).for_each(|_| engine.round());
+            (0..3).try_for_each(|_| engine.round()).unwrap();
         }
         assert_eq!(recorder.finish(&engine.view()).unwrap(), alone);
         assert!(alone.iter().all(|m| m.conservation_error.unwrap() < 1e-14));
@@ -386,7 +389,7 @@ fn events_have_their_probabilities() {
     let mut engine = Unreliable::new(setup(&PUSH_PULL, &problem, &topology, 0.01), faults).unwrap();
     let (mut away, mut left, mut before) = (0, 0, [false; 4]);
     for _ in 0..20_000 {
-        engine.round();
+        engine.round().unwrap();
         let now = [0, 1, 2, 3].map(|i| engine.was_away(i));
         away += now.iter().filter(|away| **away).count();
         left += now.iter().zip(before).filter(|(now, before)| **now && !before).count();

@@ -31,9 +31,9 @@ static EXPECTED: LazyLock<Vec<Rows>> = LazyLock::new(|| {
 });
 
 fn rows(method: &dyn Method, problem: &dyn Problem) -> Rows {
-    let (layout, d) = (method.layout(problem), problem.dim());
-    let widths = [layout.pull.len(d), layout.push.len(d)];
-    Rows { widths, wire: method.wire(problem), phases: method.phases() }
+    let profile = method.profile_on(problem);
+    let [_, pull, push] = profile.widths(problem.dim());
+    Rows { widths: [pull, push], phases: profile.phases(), wire: profile.wire }
 }
 
 fn read(bytes: &[u8]) {

@@ -32,7 +32,7 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
                 "name": kind.name,
                 "about": kind.about,
                 "rule": kind.rule,
-                "network": kind.network.about(),
+                "network": kind.network().about(),
                 "graphs": kind.graphs.iter().map(|graph| graph.name()).collect::<Vec<_>>(),
                 "takes_estimators": kind.with_estimator.is_some(),
                 "parameters": parameters(kind.parameters),
@@ -53,8 +53,8 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
     for kind in KINDS {
         let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
         writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
-        write!(out, "    network  {}", kind.network.about())?;
-        match kind.network {
+        write!(out, "    network  {}", kind.network().about())?;
+        match kind.network() {
             Network::Central => writeln!(out)?,
             _ => writeln!(out, "; graph = {}", graphs.join(" | "))?,
         }

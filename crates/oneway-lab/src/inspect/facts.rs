@@ -270,7 +270,7 @@ fn limit_facts(
     for &kind in methods {
         let momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum").then_some(λ);
         for (graph, topology) in used.iter().filter(|(graph, _)| kind.graphs.contains(graph)) {
-            let central = kind.network == MethodNetwork::Central;
+            let central = kind.network() == MethodNetwork::Central;
             if !central && topology.agents() > LIMIT_AGENTS {
                 note(
                     skipped,

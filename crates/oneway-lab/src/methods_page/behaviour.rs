@@ -54,7 +54,7 @@ pub(super) fn problem(batch: Batch) -> Result<FiniteSum<LeastSquares>> {
 /// The exponential digraph; for methods that need two-way links, the same links both ways.
 fn topology(kind: &Kind) -> Result<Topology> {
     let digraph = families::exponential(AGENTS)?;
-    match kind.network {
+    match kind.network() {
         Network::Central => Topology::complete(AGENTS),
         Network::Undirected => {
             let both = digraph.edges().flat_map(|(from, to)| [(from, to), (to, from)]);

@@ -11,6 +11,7 @@ use oneway::codec::CODECS;
 use oneway::method::Network;
 use oneway::methods::estimator::ESTIMATORS;
 use oneway::methods::{KINDS, Kind, Trust};
+use oneway::numeric::Precision;
 use oneway::parameters::Parameter;
 use oneway::problems::{Quadratic, QuadraticShape};
 use rayon::prelude::*;
@@ -69,7 +70,7 @@ fn text(steps: &[f64]) -> Result<String> {
     );
     for (network, heading) in GROUPS {
         write!(page, "\n## {heading}\n\n{}.\n", capital(network.about()))?;
-        for (kind, step) in KINDS.iter().zip(steps).filter(|(kind, _)| kind.network == network) {
+        for (kind, step) in KINDS.iter().zip(steps).filter(|(kind, _)| kind.network() == network) {
             page += &section(kind, *step)?;
         }
     }
@@ -100,7 +101,7 @@ fn section(kind: &Kind, step: f64) -> Result<String> {
     let mut text = format!("\n### `{}`\n\n{}.\n\n    {}\n\n", kind.name, capital(kind.about), kind.rule);
     writeln!(text, "![{0} on the standard problem]({IMAGES}/{0}.svg)\n", kind.name)?;
     writeln!(text, "- {} (trust {trust})", kind.reference)?;
-    if kind.network != Network::Central {
+    if kind.network() != Network::Central {
         writeln!(text, "- sends {}", sends(kind)?)?;
     }
     if kind.graphs.len() > 1 {
@@ -125,7 +126,8 @@ fn sends(kind: &Kind) -> Result<String> {
     let bytes = |agents: usize, dim: usize| {
         let shape = QuadraticShape { dim, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
         let problem = Quadratic::new(shape, agents, 1)?;
-        let phases = (0..method.phases()).map(|phase| method.bytes(&problem, phase));
+        let profile = method.profile_on(&problem);
+        let phases = (0..profile.phases()).map(|phase| profile.bytes(phase, dim, Precision::F64));
         oneway::Result::Ok(phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]))
     };
     // linear in d and n, if it is: three places tell

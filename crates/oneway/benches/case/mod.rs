@@ -157,7 +157,7 @@ fn built<T>(build: impl FnOnce() -> T) -> (T, f64, usize) {
 fn round(simulator: &mut Simulator<'_>) -> f64 {
     let mut rounds = |times: u32| {
         let started = Instant::now();
-        (0..times).for_each(|_| simulator.round());
+        (0..times).try_for_each(|_| simulator.round()).unwrap();
         started.elapsed()
     };
     rounds(2); // touches the pages, and leaves the start, where everything is zero

@@ -1,7 +1,7 @@
 //! Asynchrony: no rounds, no waiting. Each agent steps at its own speed, and messages take time or are lost.
 //!
 //! Time is virtual, and its unit is the mean step of a nominal agent ([`Clock`]). An agent that wakes takes in what has
-//! arrived, steps, sends, and goes on at once. It makes the same two calls as in the
+//! arrived, steps, sends, and goes on at once. It makes the same calls of a method as the
 //! [`Simulator`](crate::simulator::Simulator), with its own count of steps for k: its k-th step has step size η_k and the
 //! samples ξ_{k+1}, whatever the time is. An agent knows its own count and no other clock.
 //!
@@ -37,9 +37,10 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::engine::{Engine, Setup};
+use crate::engine::{Engine, Setup, Turns};
 use crate::matrix::{Matrix, stride};
-use crate::method::{Layout, Local, Network, Reliance, Round};
+use crate::method::{Agents, Hearing, Network, Profile, Reliance, Round, Rows, RowsMut};
+use crate::numeric::Precision;
 use crate::observe::View;
 use crate::row::Sum;
 use crate::sample::Purpose;
@@ -67,7 +68,7 @@ use wires::{Wire, Wires};
 /// let setup = Setup { method: &PUSH_PULL, problem: &problem, topology: &topology, schedule, seed: 1 };
 /// let clock = Clock { step: Times::Exponential, latency: 0.5, loss: 0.3, ..Clock::EVEN };
 /// let mut engine = Asynchronous::new(setup, clock)?;
-/// (0..1000).for_each(|_| engine.round());
+/// (0..1000).try_for_each(|_| engine.round())?;
 /// let far = engine.view().estimate(2).iter().zip(problem.minimiser()).any(|(x, y)| (x - y).abs() > 1e-9);
 /// assert!(!far);
 /// # Ok(())
@@ -76,7 +77,7 @@ use wires::{Wire, Wires};
 #[derive(Debug)]
 pub struct Asynchronous<'a> {
     setup: Setup<'a>,
-    layout: Layout,
+    profile: Profile,
     d: usize,
     /// Whole units of time that have passed.
     units: u64,
@@ -89,8 +90,9 @@ pub struct Asynchronous<'a> {
     /// The pull graph and the push graph.
     graphs: [Wires; 2],
     times: Source,
-    /// A mixed pull row, a mixed push row, a gradient.
-    scratch: [Vec<f64>; 3],
+    /// A mixed pull row, a mixed push row.
+    scratch: [Vec<f64>; 2],
+    turns: Turns,
     wakes: u64,
     bytes: u64,
     /// The wakes so far, if they are logged.
@@ -146,28 +148,28 @@ impl<'a> Asynchronous<'a> {
 
     /// Whether method and network can do without rounds; the error says why not.
     pub fn check(setup: &Setup<'_>) -> Result<()> {
-        let (method, roles) = (setup.method, setup.method.roles());
-        let pushes = !method.layout(setup.problem).push.is_empty();
+        let profile = setup.method.profile_on(setup.problem);
+        let (roles, pushes) = (profile.roles, !profile.push.is_empty());
         let reason = match () {
-            () if method.network() == Network::Central => "a centralised method waits for everyone",
-            () if method.network() == Network::PullOnly => {
+            () if profile.network == Network::Central => "a centralised method waits for everyone",
+            () if profile.network == Network::PullOnly => {
                 "a pull-only method needs one π_R for all steps, and an agent that mixes rows of different ages has another each time"
             }
-            () if method.phases() > 1 => {
+            () if profile.phases() > 1 => {
                 "the method has several exchanges a round, and no agent waits for another"
             }
-            () if method.keeps_copies() => {
+            () if profile.keeps_copies => {
                 "the method keeps copies of its neighbours' state, made of differences: a message that is lost or \
 overtaken would spoil them"
             }
-            () if unreliable::sends_a_share(method) => unreliable::SENT_IN_PART,
-            () if method.reliance() != Reliance::Nothing => unreliable::RELIES_ON_THE_LAST_ROUND,
+            () if profile.sends_a_share => unreliable::SENT_IN_PART,
+            () if profile.reliance != Reliance::Nothing => unreliable::RELIES_ON_THE_LAST_ROUND,
             () if roles.conserved.is_some() && roles.conserved_sent.is_none() => unreliable::NOT_SENT_WHOLE,
             () if roles.tracker.is_some() && roles.tracker_sent.is_none() => match pushes {
                 true => unreliable::NOT_SENT_WHOLE,
                 false => unreliable::TRACKERS_NOT_PUSHED,
             },
-            () if unreliable::weights_can_vanish(method, setup.topology) => unreliable::VANISHING_WEIGHTS,
+            () if unreliable::weights_can_vanish(&profile, setup.topology) => unreliable::VANISHING_WEIGHTS,
             () if setup.topology.period().len() > 1 => {
                 "the network changes with the round, and agents are not in the same round"
             }
@@ -187,12 +189,11 @@ overtaken would spoil them"
 
     fn with(setup: Setup<'a>, times: Source) -> Result<Self> {
         Self::check(&setup)?;
-        let layout = setup.check()?;
+        let profile = setup.check()?;
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
-        let [state, pull, push] = [layout.state, layout.pull, layout.push].map(|width| width.len(d));
+        let [state, pull, push] = profile.widths(d);
         let mut engine = Self {
             setup,
-            layout,
             d,
             units: 0,
             states: Matrix::new(n, state),
@@ -200,25 +201,34 @@ overtaken would spoil them"
             outboxes: (0..n).map(|_| Outbox::new([pull, push])).collect(),
             graphs: graphs(&setup, [pull, push]),
             times,
-            scratch: [pull, push, d].map(|width| vec![0.0; width]),
+            scratch: [pull, push].map(|width| vec![0.0; width]),
+            turns: Turns::new(&profile, 1, d),
             wakes: 0,
             bytes: 0,
             logged: None,
-            starvation: Starvation::of(&setup)?,
+            starvation: Starvation::of(&setup, &profile)?,
             in_flight: OnceCell::new(),
+            profile,
         };
-        for i in 0..n {
-            let at = Round { agent: i, ..setup.round(0, 0) };
-            let row = row_mut(&mut engine.sent, i, state);
-            let pair = setup.topology.at(0);
-            setup.method.init(row, &mut Local::new(setup.problem, at, 0, pair, &mut engine.scratch[2]));
-            engine.send(i, 0, 0.0);
-        }
+        let (agents, ask) = (Agents::Range { first: 0, len: n }, engine.profile.start);
+        let states = RowsMut::new(engine.sent.rows_mut(), state, stride(state));
+        Turns::new(&engine.profile, n, d).start(
+            setup.method,
+            setup.problem,
+            ask,
+            setup.round(0, 0),
+            agents,
+            states,
+        )?;
+        (0..n).for_each(|i| engine.send(i, 0, 0.0));
         Ok(engine)
     }
 
     fn fresh_graphs(&self) -> [Wires; 2] {
-        graphs(&self.setup, [self.layout.pull, self.layout.push].map(|width| width.len(self.d)))
+        {
+            let [_, pull, push] = self.profile.widths(self.d);
+            graphs(&self.setup, [pull, push])
+        }
     }
 
     /// The log so far, if one is kept.
@@ -246,7 +256,7 @@ overtaken would spoil them"
     }
 
     /// Agent i wakes: it takes in what has arrived, steps, sends, and goes on.
-    fn wake(&mut self, i: usize, time: f64) {
+    fn wake(&mut self, i: usize, time: f64) -> Result<()> {
         if let Some(log) = &mut self.logged {
             put_number(log, i as u64);
             log.extend(time.to_le_bytes());
@@ -261,9 +271,9 @@ overtaken would spoil them"
             }
         }
 
-        let Setup { method, problem, topology, .. } = self.setup;
+        let Setup { method, problem, .. } = self.setup;
         let k = self.steps(i);
-        let [pulled, pushed, gradient] = &mut self.scratch;
+        let [pulled, pushed] = &mut self.scratch;
         let outboxes = &self.outboxes;
         widest(
             #[inline(always)]
@@ -273,20 +283,28 @@ overtaken would spoil them"
             },
         );
         let at = Round { agent: i, ..self.setup.round(k, 0) };
-        let state = row_mut(&mut self.sent, i, self.layout.state.len(self.d));
-        // its state k + 1 takes the samples ξ_{k+1}
-        let mut local = Local::new(problem, at, k + 1, topology.at(0), gradient);
-        method.step(at, state, pulled, pushed, &mut local);
+        let width = self.profile.state.len(self.d);
+        self.turns.prepare(problem, at, k + 1, Agents::one(i)); // its state k + 1 takes the samples ξ_{k+1}
+        let mut heard = Hearing {
+            agents: Agents::one(i),
+            first: i,
+            states: RowsMut::one(self.sent.row_mut(i, width)),
+            pulled: Rows::one(pulled),
+            pushed: Rows::one(pushed),
+        };
+        self.turns.finish(method, problem, &self.profile.exchanges[0], at, &mut heard)?;
+        let state = self.sent.row(i, width);
         if let Some(starvation) = &mut self.starvation {
             starvation.look(self.units, i, state);
         }
 
         // what it sent before is counted now, as in a round: the message that leaves now belongs to its next step
         let links = |graph: &Wires| graph.out_of(i).len();
-        let bytes = method.bytes(problem, 0);
+        let bytes = self.profile.bytes(0, self.d, Precision::F64);
         self.bytes += (links(&self.graphs[0]) * bytes[0] + links(&self.graphs[1]) * bytes[1]) as u64;
         self.wakes += 1;
         self.send(i, k + 1, time);
+        Ok(())
     }
 
     /// Agent i sends message `number` at `time`, and sets its alarm.
@@ -299,9 +317,9 @@ overtaken would spoil them"
             held.chain(missing).fold(number - 1, u64::min)
         };
         let (pull, push) = self.outboxes[i].next(wanted);
-        let width = self.layout.state.len(self.d);
-        let state = row_mut(&mut self.sent, i, width);
-        row_mut(&mut self.states, i, width).copy_from_slice(state);
+        let width = self.profile.state.len(self.d);
+        let state = self.sent.row_mut(i, width);
+        self.states.row_mut(i, width).copy_from_slice(state);
         method.send(Round { agent: i, ..self.setup.round(number, 0) }, state, pull, push);
 
         if let Source::Drawn { clock, paces, due } = &mut self.times {
@@ -314,7 +332,7 @@ overtaken would spoil them"
     /// Σ over links of C_ij push_j, sent and not yet taken in, less what an agent's state still shows although it has left:
     /// its newest message. So Σ tracker + this = Σ tracked at every moment.
     fn on_its_way(&self) -> Vec<f64> {
-        let mut sum = vec![0.0; self.layout.push.len(self.d)];
+        let mut sum = vec![0.0; self.profile.push.len(self.d)];
         for wire in self.graphs[1].all().iter().filter(|wire| !wire.is_own()) {
             let outbox = &self.outboxes[wire.from as usize];
             let mut add = |weight: f64, number| {
@@ -327,11 +345,6 @@ overtaken would spoil them"
         }
         sum
     }
-}
-
-/// Row i of a matrix with rows of this width.
-fn row_mut(matrix: &mut Matrix, i: usize, width: usize) -> &mut [f64] {
-    &mut matrix.rows_mut()[i * stride(width)..][..width]
 }
 
 /// R and C as wires, nothing on them yet.
@@ -373,12 +386,13 @@ impl<'a> Engine<'a> for Asynchronous<'a> {
     }
 
     /// One unit of virtual time: all wakes in it, in the order of time and, at one moment, of agents.
-    fn round(&mut self) {
+    fn round(&mut self) -> Result<()> {
         self.in_flight.take();
         self.units += 1;
         while let Some((i, time)) = self.times.wake_until(self.units as f64) {
-            self.wake(i, time);
+            self.wake(i, time)?;
         }
+        Ok(())
     }
 
     fn starved(&self) -> Option<u64> {
@@ -390,7 +404,7 @@ impl<'a> Engine<'a> for Asynchronous<'a> {
             in_flight: self.in_flight.get_or_init(|| self.on_its_way()),
             time: Some(self.units as f64),
             bytes_sent: Some(self.bytes),
-            ..self.setup.view(self.units, self.states.rows())
+            ..self.setup.view(self.units, &self.profile, self.states.rows())
         }
     }
 }

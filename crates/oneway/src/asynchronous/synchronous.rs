@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use crate::Result;
 use crate::engine::{Engine, Setup};
-use crate::method::Layout;
+use crate::method::Profile;
 use crate::mixing::Mixing;
 use crate::observe::View;
 use crate::sample::Purpose;
@@ -27,7 +27,7 @@ pub struct Synchronous<'a> {
     engine: Box<dyn Engine<'a> + Send + 'a>,
     clock: Clock,
     paces: Vec<f64>,
-    layout: Layout,
+    profile: Profile,
     /// T_i(k), and room for T_i(k+1).
     done: [Vec<f64>; 2],
 }
@@ -47,8 +47,8 @@ impl<'a> Synchronous<'a> {
         clock.check()?;
         let Setup { method, problem, seed, .. } = engine.setup();
         let n = problem.agents();
-        let (paces, layout) = (clock.paces(seed, n), method.layout(problem));
-        Ok(Self { engine, clock, paces, layout, done: [vec![0.0; n], vec![0.0; n]] })
+        let (paces, profile) = (clock.paces(seed, n), method.profile_on(problem));
+        Ok(Self { engine, clock, paces, profile, done: [vec![0.0; n], vec![0.0; n]] })
     }
 
     /// All agents wait for message `number` of those whom they hear.
@@ -73,18 +73,18 @@ impl<'a> Engine<'a> for Synchronous<'a> {
         self.engine.setup()
     }
 
-    fn round(&mut self) {
+    fn round(&mut self) -> Result<()> {
         let k = self.engine.view().k;
-        let Setup { method, topology, seed, .. } = self.engine.setup();
-        let (pair, phases) = (topology.at(k), u64::from(method.phases()));
+        let Setup { topology, seed, .. } = self.engine.setup();
+        let (pair, phases) = (topology.at(k), u64::from(self.profile.phases()));
         for phase in 0..phases {
             let [sent, heard] = &mut self.done;
             heard.copy_from_slice(sent);
             let number = k * phases + phase;
-            if !self.layout.pull.is_empty() {
+            if !self.profile.pull.is_empty() {
                 self.wait(&pair.pull, Purpose::PullJourney, seed, number);
             }
-            if !self.layout.push.is_empty() {
+            if !self.profile.push.is_empty() {
                 self.wait(&pair.push, Purpose::PushJourney, seed, number);
             }
             self.done.swap(0, 1);
@@ -92,7 +92,7 @@ impl<'a> Engine<'a> for Synchronous<'a> {
         for (i, (done, pace)) in self.done[0].iter_mut().zip(&self.paces).enumerate() {
             *done += pace * self.clock.step_time(seed, i, k);
         }
-        self.engine.round();
+        self.engine.round()
     }
 
     fn starved(&self) -> Option<u64> {

@@ -73,7 +73,7 @@ fn a_log_of_another_run_is_refused() {
     let smtpp = Smtpp::new(0.5).unwrap();
     let setup = Setup { method: &PUSH_PULL, problem: &problem, topology: &ring, schedule: step, seed: 1 };
     let mut engine = Asynchronous::logging(setup, Clock::EVEN).unwrap();
-    (0..3).for_each(|_| engine.round());
+    (0..3).try_for_each(|_| engine.round()).unwrap();
     let log = engine.log().unwrap().with_label("mine");
     assert_eq!((log.label(), log.units(), log.wakes()), ("mine", 3, 9));
     assert!(Asynchronous::replay(setup, &log).is_ok());
@@ -187,7 +187,7 @@ fn on_this_engine_r_fast_is_r_fast() {
     let even = Asynchronous::logging(setup, Clock::EVEN).unwrap().log().unwrap();
     let log = Log { units: 40, wakes: 400, tape: wakes.concat(), ..even };
     let mut engine = Asynchronous::replay(setup, &log).unwrap();
-    (0..40).for_each(|_| engine.round());
+    (0..40).try_for_each(|_| engine.round()).unwrap();
     let view = engine.view();
     for (i, agent) in agents.iter().enumerate() {
         assert_eq!(engine.steps(i) + 1, agent.v.len() as u64);

@@ -31,7 +31,7 @@ pub struct Carried {
 }
 
 impl Wire {
-    /// Bytes of a row: exact, and the same as [`Method::bytes`](crate::method::Method::bytes).
+    /// Bytes of a row: exact, and the same as [`Profile::bytes`](crate::method::Profile::bytes).
     pub fn bytes(&self, row: Carried) -> usize {
         let Width { vectors, scalars } = self.width(row);
         vectors * self.codec.bytes(self.d) + scalars * size_of::<f64>()

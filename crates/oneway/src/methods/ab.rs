@@ -10,114 +10,169 @@
 //!   verified against the authors' text: that all agents share one β and one γ, and the start.
 //! - SAGA's table in place of gradients: **AB-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise floor.
 
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient, Saga};
-use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient, track};
+use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::methods::estimator::{self, AnyEstimator, Estimator, Gradient, Skeleton, with_any};
+use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient};
+use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::problem::Problem;
-use crate::row::{self, Width};
 use crate::topology::Subgraph;
 use crate::{Error, Result};
 
-/// Combines, then adapts; state is (x, v, m, x⁻), where γ > 0 also (s, s⁻), and the estimator's memory.
+/// Combines, then adapts; state is (x, v, m, x⁻) and the estimator's memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ab<E> {
     β: f64,
-    γ: f64,
     estimator: E,
     network: Network,
 }
 
 impl<E: Estimator> Ab<E> {
-    /// AB on R and C with a heavy ball β ∈ [0, 1).
+    /// AB around this estimator, with a heavy ball β ∈ [0, 1); β = 0 for none.
     pub fn new(estimator: E, β: f64) -> Result<Self> {
-        Ok(Self { β: heavy_ball_coefficient("AB", β)?, γ: 0.0, estimator, network: Network::PushPull })
+        Ok(Self { β: heavy_ball_coefficient("AB", β)?, estimator, network: Network::PushPull })
     }
 
-    /// The same with Nesterov's extrapolation γ ∈ [0, 1).
-    pub fn accelerated(self, γ: f64) -> Result<Self> {
+    /// The same with Nesterov's extrapolation γ ∈ (0, 1).
+    pub fn accelerated(self, γ: f64) -> Result<AcceleratedAb<E>> {
         let expected = "the coefficient γ must be in [0, 1)";
         match (0.0..1.0).contains(&γ) {
-            true => Ok(Self { γ, ..self }),
+            true => Ok(AcceleratedAb { ab: self, γ }),
             false => Err(Error::parameter("AB", "nesterov", γ, expected)),
         }
     }
 
-    /// Vectors for s and s⁻: none where s is x.
-    fn extrapolated(&self) -> usize {
-        if self.γ == 0.0 { 0 } else { 2 }
-    }
-
-    /// The same with one doubly stochastic W in place of R and C: gradient tracking.
+    /// The same with one doubly stochastic W in place of R and C.
     pub fn balanced(self) -> Self {
         Self { network: Network::Balanced, ..self }
     }
+
+    /// x⁺ = Σ_j R_ij s_j − η v + β (x − x⁻).
+    #[inline(always)]
+    fn moved<S: Real>(&self, at: At<S>, [x, v, x_before]: [S; 3], r_s: S) -> S {
+        r_s - at.η * v + S::parameter("β", self.β) * (x - x_before)
+    }
 }
 
-impl<E: Estimator> Method for Ab<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let state = Width::vectors(4 + self.extrapolated() + self.estimator.memory(problem));
-        Layout { state, pull: Width::vectors(1), push: Width::vectors(1) }
-    }
+impl<E: Estimator> Rule for Ab<E> {
+    type State<S: Real> = ([S; 4], E::Memory<S>);
+    type Pull<S: Real> = S;
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x", "v", "m", "x⁻"];
 
-    fn network(&self) -> Network {
-        self.network
-    }
-
-    fn roles(&self) -> Roles {
-        let momentum = self.estimator.averages().then_some(2);
-        Roles { tracker: Some(1), tracked: Some(2), momentum, tracker_sent: Some(0), ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let d = local.problem().dim();
-        let ([x, v, m, x_before], rest) = row::split_head_mut(state, d);
-        let (extrapolated, memory) = rest.split_at_mut(self.extrapolated() * d);
-        local.start(x);
-        x_before.copy_from_slice(x);
-        extrapolated.chunks_exact_mut(d.max(1)).for_each(|s| s.copy_from_slice(x)); // s₀ = x₀
-        self.estimator.first(x, m, memory, local);
-        v.copy_from_slice(m); // v₀ = m₀
+    fn profile(&self) -> Profile {
+        let roles = Roles::tracking(self.estimator.averages());
+        estimator::profile(self.network, &self.estimator).with_roles(roles)
     }
 
     #[inline(always)]
-    fn send(&self, _at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        let ([x, v, _m, _x_before], rest) = row::split_head_mut(state, push.len());
-        match self.extrapolated() {
-            0 => pull.copy_from_slice(x),
-            _ => pull.copy_from_slice(&rest[..push.len()]), // s
-        }
-        push.copy_from_slice(v);
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, m, m, x], memory) // v₀ = m₀
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let d = pulled.len();
-        let ([x, v, m, x_before], rest) = row::split_head_mut(state, d);
-        let (extrapolated, memory) = rest.split_at_mut(self.extrapolated() * d);
-        for (((x, x_before), r_s), v) in x.iter_mut().zip(&mut *x_before).zip(pulled).zip(&*v) {
-            let x_next = r_s - at.η * v + self.β * (*x - *x_before); // x⁺ = Σ_j R_ij s_j − η v + β (x − x⁻)
-            *x_before = *x;
-            *x = x_next;
-        }
-        let (s_before, s): (&[f64], &[f64]) = match self.extrapolated() {
-            0 => (x_before, x),
-            _ => {
-                let (s, s_before) = extrapolated.split_at_mut(d);
-                s_before.copy_from_slice(s);
-                for ((s, x), x_before) in s.iter_mut().zip(&*x).zip(&*x_before) {
-                    *s = x + self.γ * (x - x_before); //                s⁺ = x⁺ + γ (x⁺ − x)
-                }
-                (s_before, s)
-            }
-        };
-        let m_next = self.estimator.next(s_before, s, m, memory, local); // m⁺ at s⁺
-        track(v, pushed, m, m_next); //                                     v⁺ = Σ_j C_ij v_j + m⁺ − m
+    fn send<S: Real>(&self, _: At<S>, ([x, v, ..], _): Self::State<S>) -> Mail<S, S> {
+        Mail { pull: x, push: v }
     }
+
+    #[inline(always)]
+    fn points<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, v, _m, x_before], _): Self::State<S>,
+        heard: Mail<S, S>,
+    ) -> [S; 2] {
+        [self.moved(at, [x, v, x_before], heard.pull), x]
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, v, m, x_before], memory): Self::State<S>,
+        heard: Mail<S, S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let x_next = self.moved(at, [x, v, x_before], heard.pull);
+        let (m_next, memory) = self.estimator.next(x, m, memory, g); // m⁺ at x⁺
+        ([x_next, heard.push + (m_next - m), m_next, x], memory) //     v⁺ = Σ_j C_ij v_j + m⁺ − m
+    }
+}
+
+/// AB with Nesterov's extrapolation; state is (x, v, m, x⁻, s, s⁻) and the estimator's memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AcceleratedAb<E> {
+    ab: Ab<E>,
+    γ: f64,
+}
+
+impl<E: Estimator> Rule for AcceleratedAb<E> {
+    type State<S: Real> = ([S; 6], E::Memory<S>);
+    type Pull<S: Real> = S;
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x", "v", "m", "x⁻", "s", "s⁻"];
+
+    fn profile(&self) -> Profile {
+        Rule::profile(&self.ab)
+    }
+
+    #[inline(always)]
+    fn start<S: Real>(&self, at: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let ([x, v, m, x_before], memory) = self.ab.start(at, x, g);
+        ([x, v, m, x_before, x, x], memory) // s₀ = x₀
+    }
+
+    #[inline(always)]
+    fn send<S: Real>(&self, _: At<S>, ([_x, v, _m, _x_before, s, _], _): Self::State<S>) -> Mail<S, S> {
+        Mail { pull: s, push: v }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, v, _m, x_before, s, _], _): Self::State<S>,
+        heard: Mail<S, S>,
+    ) -> [S; 2] {
+        let x_next = self.ab.moved(at, [x, v, x_before], heard.pull);
+        [x_next + S::parameter("γ", self.γ) * (x_next - x), s] // s⁺ = x⁺ + γ (x⁺ − x)
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, v, m, x_before, s, s_before], memory): Self::State<S>,
+        heard: Mail<S, S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let state = ([x, v, m, x_before, s, s_before], memory);
+        let [s_next, _] = self.points(at, state, heard);
+        let x_next = self.ab.moved(at, [x, v, x_before], heard.pull);
+        let (m_next, memory) = self.ab.estimator.next(s, m, memory, g); // m⁺ at s⁺
+        ([x_next, heard.push + (m_next - m), m_next, x, s_next, s], memory)
+    }
+}
+
+/// AB with these coefficients, around any estimator.
+struct Around {
+    β: f64,
+    γ: f64,
+    network: Network,
+}
+
+const AROUND: Around = Around { β: 0.0, γ: 0.0, network: Network::PushPull };
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        let ab = Ab { network: self.network, ..Ab::new(estimator, self.β)? };
+        Ok(if self.γ == 0.0 { Box::new(ab) } else { Box::new(ab.accelerated(self.γ)?) })
+    }
+}
+
+/// Gradient tracking on one W with a heavy ball β, around an estimator that was chosen at run time.
+pub(super) fn gradient_tracking(estimator: AnyEstimator, β: f64) -> Result<Box<dyn Method>> {
+    with_any(estimator, Around { β, network: Network::Balanced, ..AROUND })
 }
 
 pub(super) const AB: Kind = Kind {
@@ -126,11 +181,10 @@ pub(super) const AB: Kind = Kind {
     rule: "X⁺ = RX − ηY; Y⁺ = CY + G⁺ − G",
     reference: "Xin & Khan 2018",
     trust: Trust::B,
-    network: Network::PushPull,
     graphs: &[Subgraph::Full],
     parameters: &[],
     build: |_| Ok(Box::new(Ab::new(Gradient, 0.0)?)),
-    with_estimator: Some(|_, estimator| Ok(Box::new(Ab::new(estimator, 0.0)?))),
+    with_estimator: Some(|_, estimator| with_any(estimator, AROUND)),
 };
 
 /// Small enough for a directed ring, which, if it is long, bears no step at all from β = (5−√17)/4 ≈ 0.22 on.
@@ -144,7 +198,7 @@ pub(super) const ABM: Kind = Kind {
     parameters: &[MIXED_BALL],
     build: |parameters| Ok(Box::new(Ab::new(Gradient, parameters.real("heavy_ball")?)?)),
     with_estimator: Some(|parameters, estimator| {
-        Ok(Box::new(Ab::new(estimator, parameters.real("heavy_ball")?)?))
+        with_any(estimator, Around { β: parameters.real("heavy_ball")?, ..AROUND })
     }),
     ..AB
 };
@@ -155,9 +209,8 @@ pub(super) const GT: Kind = Kind {
     rule: "X⁺ = WX − ηS; S⁺ = WS + G⁺ − G",
     reference: "Qu & Li 2018",
     trust: Trust::A,
-    network: Network::Balanced,
     build: |_| Ok(Box::new(Ab::new(Gradient, 0.0)?.balanced())),
-    with_estimator: Some(|_, estimator| Ok(Box::new(Ab::new(estimator, 0.0)?.balanced()))),
+    with_estimator: Some(|_, estimator| gradient_tracking(estimator, 0.0)),
     ..AB
 };
 
@@ -167,7 +220,7 @@ pub(super) const AB_SAGA: Kind = Kind {
     rule: "X⁺ = RX − ηY; Y⁺ = CY + M⁺ − M with m⁺ = ∇f_s(x⁺) − table_s + mean(table)",
     reference: "Qureshi, Xin, Kar & Khan 2022",
     trust: Trust::A,
-    build: |_| Ok(Box::new(Ab::new(Saga, 0.0)?)),
+    build: |_| with_any(AnyEstimator::Saga, AROUND),
     with_estimator: None,
     ..AB
 };
@@ -177,8 +230,10 @@ const NESTEROV: Parameter =
         name: "nesterov", about: "γ in [0, 1), how far models are extrapolated", default: Some(0.1)
     };
 
-fn accelerated<E: Estimator>(parameters: &Parameters, estimator: E) -> Result<Ab<E>> {
-    Ab::new(estimator, parameters.real("heavy_ball")?)?.accelerated(parameters.real("nesterov")?)
+/// Accelerated AB with these parameters, around any estimator; without extrapolation it is ABm.
+fn accelerated(parameters: &Parameters, estimator: AnyEstimator) -> Result<Box<dyn Method>> {
+    let (β, γ) = (parameters.real("heavy_ball")?, parameters.real("nesterov")?);
+    with_any(estimator, Around { β, γ, network: Network::PushPull })
 }
 
 pub(super) const ACCELERATED: Kind = Kind {
@@ -188,7 +243,7 @@ pub(super) const ACCELERATED: Kind = Kind {
     reference: "Nguyen, Nguyen & Nedić 2023",
     trust: Trust::C,
     parameters: &[Parameter { default: Some(0.1), ..HEAVY_BALL }, NESTEROV],
-    build: |parameters| Ok(Box::new(accelerated(parameters, Gradient)?)),
-    with_estimator: Some(|parameters, estimator| Ok(Box::new(accelerated(parameters, estimator)?))),
+    build: |parameters| accelerated(parameters, Gradient.into()),
+    with_estimator: Some(accelerated),
     ..AB
 };

@@ -17,12 +17,11 @@
 //! a second exchange a round: of the paper no more than the abstract could be had, and there is no public code.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::method::{Ask, At, Mail, Network, Profile, Roles, Rule};
 use crate::methods::estimator::STORM;
-use crate::methods::{Kind, Trust, momentum_coefficient, track};
+use crate::methods::{Kind, Trust, momentum_coefficient};
+use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::problem::Problem;
-use crate::row::{self, Width};
 use crate::topology::Subgraph;
 
 /// Adaptive steps along a tracked STORM estimate; state is (x, w, u, a), x⁺ while it is worked out, and the gradient at x with
@@ -53,59 +52,52 @@ impl AdaMdos {
             ι: parameters.real_where("mixing", |ι| ι > 0.0 && ι <= 1.0, "ι must be in (0, 1]")?,
         })
     }
+
+    /// x⁺ = x + ι (x̃ − x), x̃ = Σ_j W_ij x_j − γ w/(√a + ρ).
+    #[inline(always)]
+    fn moved<S: Real>(&self, at: At<S>, [x, w, a]: [S; 3], w_x: S) -> S {
+        let goal = w_x - at.η * w / (a.sqrt() + S::parameter("ρ", self.ρ));
+        x + S::parameter("ι", self.ι) * (goal - x)
+    }
+
+    /// (1−ϱ) g².
+    #[inline(always)]
+    fn square<S: Real>(&self, g: S) -> S {
+        (S::one() - S::parameter("ϱ", self.keep)) * (g * g)
+    }
 }
 
-impl Method for AdaMdos {
-    fn layout(&self, _problem: &dyn Problem) -> Layout {
-        Layout { state: Width::vectors(6), pull: Width::vectors(1), push: Width::vectors(1) }
-    }
+impl Rule for AdaMdos {
+    type State<S: Real> = [S; 6];
+    type Pull<S: Real> = S;
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x", "w", "u", "a"];
 
-    fn network(&self) -> Network {
-        Network::Balanced
-    }
-
-    fn roles(&self) -> Roles {
-        Roles {
-            tracker: Some(1),
-            tracked: Some(2),
-            momentum: Some(2),
-            tracker_sent: Some(0),
-            ..Roles::default()
-        }
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let ([x, w, u, a, x_next, g_old], []) = row::split_mut(state);
-        local.start(x);
-        u.copy_from_slice(local.gradient(x));
-        w.copy_from_slice(u);
-        a.iter_mut().zip(&*u).for_each(|(a, g)| *a = (1.0 - self.keep) * (g * g));
-        x_next.copy_from_slice(x);
-        g_old.copy_from_slice(u);
+    fn profile(&self) -> Profile {
+        Profile::new(Network::Balanced).asking(Ask::ONE, Ask::BothPoints).with_roles(Roles::tracking(true))
     }
 
     #[inline(always)]
-    fn send(&self, _at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        let ([x, w], _) = row::split_head_mut(state, pull.len());
-        pull.copy_from_slice(x);
-        push.copy_from_slice(w);
+    fn start<S: Real>(&self, _: At<S>, x: S, [g, _]: [S; 2]) -> [S; 6] {
+        [x, g, g, self.square(g), x, g]
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let Self { β, keep, ρ, ι } = *self;
-        let ([x, w, u, a, x_next, g_old], []) = row::split_mut(state);
-        for ((((x_next, x), w_x), w), a) in x_next.iter_mut().zip(&*x).zip(pulled).zip(&*w).zip(&*a) {
-            let goal = w_x - at.η * w / (a.sqrt() + ρ); //          x̃ = Σ_j W_ij x_j − γ w/(√a + ρ)
-            *x_next = x + ι * (goal - x); //                        x⁺ = x + ι (x̃ − x)
-        }
-        let g = local.gradients(x_next, x, g_old); //             g(x⁺; ξ⁺) and g(x; ξ⁺)
-        for (((g, g_old), u), a) in g.iter_mut().zip(g_old).zip(&*u).zip(a) {
-            *a = keep * *a + (1.0 - keep) * (*g * *g); //               a⁺ = ϱ a + (1−ϱ) g(x⁺; ξ⁺)²
-            *g += (1.0 - β) * (u - *g_old); //                    u⁺ = g(x⁺; ξ⁺) + (1−β)(u − g(x; ξ⁺))
-        }
-        track(w, pushed, u, g); //                                w⁺ = Σ_j W_ij w_j + u⁺ − u
-        x.copy_from_slice(x_next);
+    fn send<S: Real>(&self, _: At<S>, [x, w, ..]: [S; 6]) -> Mail<S, S> {
+        Mail { pull: x, push: w }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(&self, at: At<S>, [x, w, _u, a, ..]: [S; 6], heard: Mail<S, S>) -> [S; 2] {
+        [self.moved(at, [x, w, a], heard.pull), x]
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(&self, at: At<S>, [x, w, u, a, ..]: [S; 6], heard: Mail<S, S>, g: [S; 2]) -> [S; 6] {
+        let ([g, g_old], x_next) = (g, self.moved(at, [x, w, a], heard.pull));
+        let a_next = S::parameter("ϱ", self.keep) * a + self.square(g); //           a⁺ = ϱ a + (1−ϱ) g(x⁺; ξ⁺)²
+        let u_next = g + (S::one() - S::parameter("β", self.β)) * (u - g_old); //    u⁺ = g(x⁺; ξ⁺) + (1−β)(u − g(x; ξ⁺))
+        [x_next, heard.push + (u_next - u), u_next, a_next, x_next, g_old] //        w⁺ = Σ_j W_ij w_j + u⁺ − u
     }
 }
 
@@ -115,7 +107,6 @@ pub(super) const KIND: Kind = Kind {
     rule: "X̃ = WX − γW̄/(√A + ρ); X⁺ = X + ι(X̃ − X); U⁺ = G⁺ + (1−β)(U − G(X; ξ⁺)); A⁺ = ϱA + (1−ϱ)G⁺²; W̄⁺ = WW̄ + U⁺ − U",
     reference: "Huang & Zhao 2024",
     trust: Trust::C,
-    network: Network::Balanced,
     graphs: &[Subgraph::Full],
     parameters: &[
         STORM,

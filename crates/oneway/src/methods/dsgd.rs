@@ -6,12 +6,11 @@
 //! agents stop an O(η) apart.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient};
+use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
+use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::problem::Problem;
-use crate::row::{self, Width};
 use crate::topology::Subgraph;
 
 /// Steps and averages; state is (x, m), x⁺ while it is worked out if it combines first, and the estimator's memory.
@@ -32,61 +31,71 @@ impl<E: Estimator> Dsgd<E> {
         Self { combine_first: true, ..self }
     }
 
-    fn of(parameters: &Parameters, estimator: E) -> Result<Self> {
+    /// x⁺, from what was heard.
+    #[inline(always)]
+    fn moved<S: Real>(&self, at: At<S>, m: S, heard: S) -> S {
+        if self.combine_first { heard - at.η * m } else { heard }
+    }
+}
+
+impl<E: Estimator> Rule for Dsgd<E> {
+    type State<S: Real> = ([S; 2], E::Memory<S>);
+    type Pull<S: Real> = S;
+    type Push<S: Real> = ();
+    const NAMES: &'static [&'static str] = &["x", "m"];
+
+    fn profile(&self) -> Profile {
+        let roles = Roles { momentum: self.estimator.averages().then_some(1), ..Roles::default() };
+        estimator::profile(Network::Balanced, &self.estimator).with_roles(roles)
+    }
+
+    #[inline(always)]
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, m], memory)
+    }
+
+    #[inline(always)]
+    fn send<S: Real>(&self, at: At<S>, ([x, m], _): Self::State<S>) -> Mail<S, ()> {
+        Mail { pull: if self.combine_first { x } else { x - at.η * m }, push: () }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(&self, at: At<S>, ([x, m], _): Self::State<S>, heard: Mail<S, ()>) -> [S; 2] {
+        [self.moved(at, m, heard.pull), x] // x⁺ = Σ_j W_ij (x_j − η m_j), or Σ_j W_ij x_j − η m
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, m], memory): Self::State<S>,
+        heard: Mail<S, ()>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let (m_next, memory) = self.estimator.next(x, m, memory, g); // m⁺ at x⁺
+        ([self.moved(at, m, heard.pull), m_next], memory)
+    }
+}
+
+/// In the order of the parameters, around any estimator.
+struct Around {
+    combine_first: bool,
+}
+
+impl Around {
+    fn new(parameters: &Parameters) -> Result<Self> {
         match parameters.count("combine_first")? {
-            0 => Ok(Self::new(estimator)),
-            1 => Ok(Self::new(estimator).combine_first()),
+            0 => Ok(Self { combine_first: false }),
+            1 => Ok(Self { combine_first: true }),
             _ => Err(parameters.invalid("combine_first", "it must be 0 or 1")),
         }
     }
 }
 
-impl<E: Estimator> Method for Dsgd<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let own = 2 + usize::from(self.combine_first);
-        let state = Width::vectors(own + self.estimator.memory(problem));
-        Layout { state, pull: Width::vectors(1), push: Width::NONE }
-    }
-
-    fn network(&self) -> Network {
-        Network::Balanced
-    }
-
-    fn roles(&self) -> Roles {
-        Roles { momentum: self.estimator.averages().then_some(1), ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let d = local.problem().dim();
-        let ([x, m], rest) = row::split_head_mut(state, d);
-        let memory = if self.combine_first { &mut rest[d..] } else { rest };
-        local.start(x);
-        self.estimator.first(x, m, memory, local);
-    }
-
-    #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], _push: &mut [f64]) {
-        let ([x, m], _) = row::split_head_mut(state, pull.len());
-        let η = if self.combine_first { 0.0 } else { at.η };
-        row::descend(pull, x, η, m); // x − ηm, or x
-    }
-
-    #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], _pushed: &[f64], local: &mut Local<'_>) {
-        let ([x, m], rest) = row::split_head_mut(state, pulled.len());
-        if self.combine_first {
-            let ([x_next], memory) = row::split_head_mut(rest, pulled.len());
-            row::descend(x_next, pulled, at.η, m); //                  x⁺ = Σ_j W_ij x_j − η m
-            m.copy_from_slice(self.estimator.next(x, x_next, m, memory, local));
-            x.copy_from_slice(x_next);
-        } else {
-            m.copy_from_slice(self.estimator.next(x, pulled, m, rest, local)); // m⁺ at x⁺
-            x.copy_from_slice(pulled); //                              x⁺ = Σ_j W_ij (x_j − η m_j)
-        }
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(Dsgd { estimator, combine_first: self.combine_first }))
     }
 }
 
@@ -102,9 +111,8 @@ pub(super) const KIND: Kind = Kind {
     rule: "X⁺ = W(X − ηG), or X⁺ = WX − ηG",
     reference: "Lian, Zhang, Zhang, Hsieh, Zhang & Liu 2017",
     trust: Trust::A,
-    network: Network::Balanced,
     graphs: &[Subgraph::Full],
     parameters: &[COMBINE_FIRST],
-    build: |parameters| Ok(Box::new(Dsgd::of(parameters, Gradient)?)),
-    with_estimator: Some(|parameters, estimator| Ok(Box::new(Dsgd::of(parameters, estimator)?))),
+    build: |parameters| Around::new(parameters)?.around(Gradient),
+    with_estimator: Some(|parameters, estimator| with_any(estimator, Around::new(parameters)?)),
 };

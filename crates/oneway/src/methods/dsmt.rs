@@ -20,12 +20,11 @@
 //! start Y₀ = Z₀ = (1−β)G₀; and η_w, which is written (1 + (1−s)/(1+s))/2 there with s = √(1−ρ²), the same number. There β is not free
 //! but √η_w (convex) or 1 − n^(−1/3)(1 − √η_w) (nonconvex); here λ = 1−β is a parameter.
 
-use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
-use crate::methods::estimator::{Estimator, Momentum};
+use crate::method::{Ask, At, Exchange, Mail, Network, Profile, Reliance, Roles, Rule};
+use crate::methods::estimator::{self, Estimator, Momentum};
 use crate::methods::{Kind, MOMENTUM, Trust};
+use crate::numeric::Real;
 use crate::parameters::Parameter;
-use crate::problem::Problem;
-use crate::row::{self, Width};
 use crate::topology::Subgraph;
 use crate::{Error, Result};
 
@@ -61,92 +60,77 @@ impl<E: Estimator> Dsmt<E> {
         }
     }
 
-    /// ½(1+η_w): the share of W in (1+η_w)(W̄ − I) = ½(1+η_w)(W − I).
-    fn share(&self) -> f64 {
-        0.5 * (1.0 + self.η_w)
+    /// κ = ½(1+η_w): the share of W in (1+η_w)(W̄ − I) = ½(1+η_w)(W − I).
+    #[inline(always)]
+    fn share<S: Real>(&self) -> S {
+        S::constant(0.5) * (S::one() + S::parameter("η_w", self.η_w))
+    }
+
+    /// D⁺ = η_w D + (1+η_w)(W̄ − I)s, from what was heard of κs.
+    #[inline(always)]
+    fn mixed<S: Real>(&self, moved: S, s: S, heard: S) -> S {
+        S::parameter("η_w", self.η_w) * moved + (heard - self.share::<S>() * s)
     }
 }
 
-impl<E: Estimator> Method for Dsmt<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let state = Width::vectors(5 + self.estimator.memory(problem));
-        Layout { state, pull: Width::vectors(1), push: Width::vectors(1) }
-    }
+impl<E: Estimator> Rule for Dsmt<E> {
+    type State<S: Real> = ([S; 5], E::Memory<S>);
+    type Pull<S: Real> = S;
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x", "y", "z", "D_x", "D_y"];
 
-    fn network(&self) -> Network {
-        self.network
-    }
-
-    fn roles(&self) -> Roles {
-        let momentum = self.estimator.averages().then_some(2);
-        Roles { tracker: Some(1), tracked: Some(2), momentum, tracker_sent: Some(0), ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn reliance(&self) -> Reliance {
-        if self.η_w > 0.0 { Reliance::SameWeights } else { Reliance::Nothing }
-    }
-
-    fn phases(&self) -> u32 {
-        2
-    }
-
-    /// Models in the first exchange, trackers in the second.
-    fn bytes(&self, problem: &dyn Problem, phase: u32) -> [usize; 2] {
-        let vector = problem.dim() * size_of::<f64>();
-        if phase == 0 { [vector, 0] } else { [0, vector] }
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let ([x, y, z, x_moved, y_moved], memory) = row::split_head_mut(state, local.problem().dim());
-        local.start(x);
-        self.estimator.first(x, z, memory, local);
-        y.copy_from_slice(z); // y₀ = z₀
-        x_moved.fill(0.0);
-        y_moved.fill(0.0);
+    fn profile(&self) -> Profile {
+        let mut profile = estimator::profile(self.network, &self.estimator);
+        profile.roles = Roles::tracking(self.estimator.averages());
+        profile.reliance = if self.η_w > 0.0 { Reliance::SameWeights } else { Reliance::Nothing };
+        profile.exchanges[0].sends = [true, false]; // models in the first exchange, trackers in the second
+        profile.exchanges.push(Exchange { sends: [false, true], turns: vec![Ask::Nothing] });
+        profile
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        let ([x, y], _) = row::split_head_mut(state, pull.len());
-        let κ = self.share();
-        if at.phase == 0 {
-            let pairs = pull.iter_mut().zip(x).zip(y);
-            pairs.for_each(|((pull, x), y)| *pull = κ * (*x - at.η * *y)); // κ(x − ηy)
-            push.fill(0.0);
-        } else {
-            push.iter_mut().zip(y).for_each(|(push, y)| *push = κ * *y); //   κ(y + z⁺ − z)
-            pull.fill(0.0);
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (z, memory) = self.estimator.first(x, g);
+        ([x, z, z, S::zero(), S::zero()], memory) // y₀ = z₀
+    }
+
+    #[inline(always)]
+    fn send<S: Real>(&self, at: At<S>, ([x, y, ..], _): Self::State<S>) -> Mail<S, S> {
+        let κ = self.share::<S>();
+        match at.phase {
+            0 => Mail { pull: κ * (x - at.η * y), push: S::zero() },
+            _ => Mail { pull: S::zero(), push: κ * y }, // of y + z⁺ − z
         }
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let Self { η_w, .. } = *self;
-        let κ = self.share();
-        let ([x, y, z, x_moved, y_moved], memory) = row::split_head_mut(state, pulled.len());
+    fn points<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, y, _z, x_moved, _], _): Self::State<S>,
+        heard: Mail<S, S>,
+    ) -> [S; 2] {
+        let s = x - at.η * y;
+        [s + self.mixed(x_moved, s, heard.pull), x] // x⁺ = s + D⁺, s = x − ηy
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, y, z, x_moved, y_moved], memory): Self::State<S>,
+        heard: Mail<S, S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
         if at.phase == 1 {
-            for ((y, moved), w_y) in y.iter_mut().zip(y_moved).zip(pushed) {
-                *moved = η_w * *moved + (w_y - κ * *y); // D⁺ = η_w D + (1+η_w)(W̄ − I)(y + z⁺ − z)
-                *y += *moved; //                           y⁺ = y + z⁺ − z + D⁺
-            }
-            return;
+            let moved = self.mixed(y_moved, y, heard.push);
+            return ([x, y + moved, z, x_moved, moved], memory); // y⁺ = y + z⁺ − z + D⁺
         }
-        for (((moved, x), y), w_x) in x_moved.iter_mut().zip(&*x).zip(&*y).zip(pulled) {
-            let s = x - at.η * y;
-            *moved = s + (η_w * *moved + (w_x - κ * s)); // x⁺ = s + D⁺, s = x − ηy, kept here for a while
-        }
-        let z_next = self.estimator.next(x, x_moved, z, memory, local); // z⁺ at x⁺
-        let models = x.iter_mut().zip(x_moved);
-        for (((x, moved), y), (z, z_next)) in models.zip(y).zip(z.iter_mut().zip(z_next)) {
-            let s = *x - at.η * *y;
-            (*x, *moved) = (*moved, *moved - s);
-            *y += z_next - *z; // y + z⁺ − z, to be mixed in the second exchange
-            *z = *z_next;
-        }
+        let s = x - at.η * y;
+        let x_next = s + self.mixed(x_moved, s, heard.pull);
+        let (z_next, memory) = self.estimator.next(x, z, memory, g); // z⁺ at x⁺
+        // y + z⁺ − z is mixed in the second exchange
+        ([x_next, y + (z_next - z), z_next, x_next - s, y_moved], memory)
     }
 }
 
@@ -156,33 +140,26 @@ impl<E: Estimator> Method for Dsmt<E> {
 pub struct Begun<E>(pub E);
 
 impl<E: Estimator> Estimator for Begun<E> {
-    fn memory(&self, problem: &dyn Problem) -> usize {
-        self.0.memory(problem)
-    }
+    type Memory<S: Real> = E::Memory<S>;
 
     fn averages(&self) -> bool {
         self.0.averages()
     }
 
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.0.check(problem)
-    }
-
-    fn first(&self, x: &[f64], m: &mut [f64], memory: &mut [f64], local: &mut Local<'_>) {
-        self.0.first(x, m, memory, local);
-        m.copy_from_slice(self.0.next(x, x, m, memory, local));
+    fn asks(&self) -> [Ask; 2] {
+        let [_, next] = self.0.asks();
+        [next; 2]
     }
 
     #[inline(always)]
-    fn next<'l>(
-        &self,
-        x: &[f64],
-        x_next: &[f64],
-        m: &[f64],
-        memory: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64] {
-        self.0.next(x, x_next, m, memory, local)
+    fn first<S: Real>(&self, x: S, g: [S; 2]) -> (S, Self::Memory<S>) {
+        let (m, memory) = self.0.first(x, g);
+        self.0.next(x, m, memory, g)
+    }
+
+    #[inline(always)]
+    fn next<S: Real>(&self, x: S, m: S, memory: Self::Memory<S>, g: [S; 2]) -> (S, Self::Memory<S>) {
+        self.0.next(x, m, memory, g)
     }
 }
 
@@ -198,7 +175,6 @@ pub(super) const PLAIN: Kind = Kind {
     rule: "W̄ = (I+W)/2; X⁺ = W̄(X − ηY); Z⁺ = (1−λ)Z + λG⁺; Y⁺ = W̄(Y + Z⁺ − Z)",
     reference: "Huang, Pu & Nedić 2024",
     trust: Trust::A,
-    network: Network::Balanced,
     graphs: &[Subgraph::Full],
     parameters: &[MOMENTUM],
     build: |parameters| Ok(Box::new(Dsmt::new(parameters.real("momentum")?)?)),
@@ -209,7 +185,6 @@ pub(super) const ACCELERATED: Kind = Kind {
     name: "dsmt-lca",
     about: "DSMT with loopless Chebyshev acceleration: its mixing has momentum",
     rule: "DSMT with S ↦ S + D⁺, D⁺ = η_w D + (1+η_w)(W̄ − I)S in place of S ↦ W̄S",
-    network: Network::Undirected,
     parameters: &[MOMENTUM, ACCELERATION],
     build: |parameters| {
         let dsmt = Dsmt::new(parameters.real("momentum")?)?;

@@ -16,12 +16,11 @@
 //! (I − W̃)X/η of the last round, and with another W̃ in the next one iterates have been seen to grow without bound, on random
 //! matchings for D², on sparse random links for exact diffusion.
 
-use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient};
+use crate::method::{At, Mail, Method, Network, Profile, Reliance, Roles, Rule};
+use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust, slope};
 use crate::mixing::Mixing;
-use crate::problem::Problem;
-use crate::row::{self, Width};
+use crate::numeric::Real;
 use crate::sample::{Draws, Purpose};
 use crate::topology::{Subgraph, Topology};
 use crate::{Error, Result};
@@ -44,29 +43,25 @@ impl<E: Estimator> ExactDiffusion<E> {
     pub fn d2(estimator: E) -> Self {
         Self { estimator, share: 1.0 }
     }
+
+    /// x⁺ = Σ_j W̃_ij (x_j − η v_j), W̃ = (1−τ)I + τW.
+    #[inline(always)]
+    fn moved<S: Real>(&self, at: At<S>, [x, v]: [S; 2], heard: S) -> S {
+        let τ = S::parameter("τ", self.share);
+        (S::one() - τ) * (x - at.η * v) + τ * heard
+    }
 }
 
-impl<E: Estimator> Method for ExactDiffusion<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let state = Width::vectors(3 + self.estimator.memory(problem));
-        Layout { state, pull: Width::vectors(1), push: Width::NONE }
-    }
+impl<E: Estimator> Rule for ExactDiffusion<E> {
+    type State<S: Real> = ([S; 3], E::Memory<S>);
+    type Pull<S: Real> = S;
+    type Push<S: Real> = ();
+    const NAMES: &'static [&'static str] = &["x", "v", "m"];
 
-    fn network(&self) -> Network {
-        Network::Undirected
-    }
-
-    fn roles(&self) -> Roles {
-        let momentum = self.estimator.averages().then_some(2);
-        Roles { tracker: Some(1), tracked: Some(2), momentum, ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn reliance(&self) -> Reliance {
-        Reliance::WholeMessages
+    fn profile(&self) -> Profile {
+        let roles = Roles { tracker_sent: None, ..Roles::tracking(self.estimator.averages()) };
+        let profile = estimator::profile(Network::Undirected, &self.estimator).with_roles(roles);
+        Profile { reliance: Reliance::WholeMessages, ..profile }
     }
 
     fn check_network(&self, topology: &Topology) -> Result<()> {
@@ -77,32 +72,42 @@ impl<E: Estimator> Method for ExactDiffusion<E> {
         }
     }
 
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let ([x, v, m], memory) = row::split_head_mut(state, local.problem().dim());
-        local.start(x);
-        self.estimator.first(x, m, memory, local);
-        v.copy_from_slice(m); // v₀ = m₀
+    #[inline(always)]
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, m, m], memory) // v₀ = m₀
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], _push: &mut [f64]) {
-        let ([x, v], _) = row::split_head_mut(state, pull.len());
-        row::descend(pull, x, at.η, v); // x − ηv
+    fn send<S: Real>(&self, at: At<S>, ([x, v, _m], _): Self::State<S>) -> Mail<S, ()> {
+        Mail { pull: x - at.η * v, push: () }
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], _pushed: &[f64], local: &mut Local<'_>) {
-        let τ = self.share;
-        let ([x, v, m], memory) = row::split_head_mut(state, pulled.len());
-        for ((v, x), w_x) in v.iter_mut().zip(&*x).zip(pulled) {
-            *v = (1.0 - τ) * (x - at.η * *v) + τ * w_x; // x⁺ = Σ_j W̃_ij (x_j − η v_j), kept here for a while
-        }
-        let m_next = self.estimator.next(x, v, m, memory, local); // m⁺ at x⁺
-        for (((x, v), m), m_next) in x.iter_mut().zip(v).zip(m).zip(m_next) {
-            let x_next = *v;
-            *v = slope(*x, x_next, at.η, *m) + (m_next - *m); // v⁺ = (x − x⁺)/η + m⁺ − m
-            (*x, *m) = (x_next, *m_next);
-        }
+    fn points<S: Real>(&self, at: At<S>, ([x, v, _m], _): Self::State<S>, heard: Mail<S, ()>) -> [S; 2] {
+        [self.moved(at, [x, v], heard.pull), x]
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, v, m], memory): Self::State<S>,
+        heard: Mail<S, ()>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let x_next = self.moved(at, [x, v], heard.pull);
+        let (m_next, memory) = self.estimator.next(x, m, memory, g); // m⁺ at x⁺
+        ([x_next, slope(x, x_next, at.η, m) + (m_next - m), m_next], memory) // v⁺ = (x − x⁺)/η + m⁺ − m
+    }
+}
+
+/// With this share of W, around any estimator.
+struct Around(f64);
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(ExactDiffusion { estimator, share: self.0 }))
     }
 }
 
@@ -142,11 +147,10 @@ pub(super) const EXACT_DIFFUSION: Kind = Kind {
     rule: "W̃ = (I+W)/2; X⁺ = W̃(2X − X⁻ − η(G − G⁻))",
     reference: "Yuan, Ying, Zhao & Sayed 2019; Alghunaim & Yuan 2022",
     trust: Trust::B,
-    network: Network::Undirected,
     graphs: &[Subgraph::Full],
     parameters: &[],
     build: |_| Ok(Box::new(ExactDiffusion::new(Gradient))),
-    with_estimator: Some(|_, estimator| Ok(Box::new(ExactDiffusion::new(estimator)))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around(0.5))),
 };
 
 pub(super) const D2: Kind = Kind {
@@ -155,6 +159,6 @@ pub(super) const D2: Kind = Kind {
     rule: "X⁺ = W(2X − X⁻ − η(G − G⁻))",
     reference: "Tang, Lian, Yan, Zhang & Liu 2018; Alghunaim & Yuan 2022",
     build: |_| Ok(Box::new(ExactDiffusion::d2(Gradient))),
-    with_estimator: Some(|_, estimator| Ok(Box::new(ExactDiffusion::d2(estimator)))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around(1.0))),
     ..EXACT_DIFFUSION
 };

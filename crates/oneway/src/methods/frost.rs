@@ -10,11 +10,10 @@
 //! are blown up by as much. That is the rule, not its implementation.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient};
+use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
+use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
-use crate::problem::Problem;
-use crate::row::{self, Width};
+use crate::numeric::Real;
 use crate::topology::Subgraph;
 
 /// Tracking by pulling; state is (x, z, u, m), the estimator's memory, and the row y of n numbers.
@@ -30,64 +29,57 @@ impl<E: Estimator> Frost<E> {
     }
 }
 
-impl<E: Estimator> Method for Frost<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let n = problem.agents();
-        let state = Width::vectors(4 + self.estimator.memory(problem)).and_scalars(n);
-        Layout { state, pull: Width::vectors(2).and_scalars(n), push: Width::NONE }
-    }
+impl<E: Estimator> Rule for Frost<E> {
+    type State<S: Real> = ([S; 4], E::Memory<S>);
+    type Pull<S: Real> = [S; 2];
+    type Push<S: Real> = ();
+    const CARRIES: Carries = Carries::Eigenvector; // y
+    const NAMES: &'static [&'static str] = &["x", "z", "u", "m"];
 
-    fn network(&self) -> Network {
-        Network::PullOnly
-    }
-
-    fn roles(&self) -> Roles {
+    fn profile(&self) -> Profile {
         let momentum = self.estimator.averages().then_some(3);
-        Roles { tracker: Some(1), tracked: Some(2), momentum, ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let (n, d) = (local.problem().agents(), local.problem().dim());
-        let (state, y) = state.split_at_mut(state.len() - n);
-        let ([x, z, u, m], memory) = row::split_head_mut(state, d);
-        local.start(x);
-        self.estimator.first(x, m, memory, local);
-        y.fill(0.0);
-        y[local.agent()] = 1.0; // y_i = e_i
-        u.copy_from_slice(m); //   u₀ = m₀/1
-        z.copy_from_slice(u); //   z₀ = u₀
+        let roles = Roles { tracker: Some(1), tracked: Some(2), momentum, ..Roles::default() };
+        estimator::profile(Network::PullOnly, &self.estimator).with_roles(roles)
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], _push: &mut [f64]) {
-        let (vectors, y) = pull.split_at_mut(pull.len() - at.agents);
-        vectors.copy_from_slice(&state[..vectors.len()]); // x, z
-        y.copy_from_slice(&state[state.len() - at.agents..]);
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, m, m, m], memory) // z₀ = u₀ = m₀/1
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], _pushed: &[f64], local: &mut Local<'_>) {
-        let (pulled, r_y) = pulled.split_at(pulled.len() - at.agents);
-        let ([r_x, r_z], []) = row::split(pulled);
-        let (state, y) = state.split_at_mut(state.len() - at.agents);
-        let ([x, z, u, m], memory) = row::split_head_mut(state, r_x.len());
-        y.copy_from_slice(r_y); //                                        y⁺ = Σ_j R_ij y_j
-        let x_next = z;
-        for (z, r_x) in x_next.iter_mut().zip(r_x) {
-            *z = r_x - at.η * *z; //                                      x⁺ = Σ_j R_ij x_j − η z
-        }
-        m.copy_from_slice(self.estimator.next(x, x_next, m, memory, local));
-        x.copy_from_slice(x_next);
-        let z = x_next;
-        for (((z, r_z), u), m) in z.iter_mut().zip(r_z).zip(u).zip(m) {
-            let u_next = *m / y[at.agent]; //                             u⁺ = m⁺ / [y_i⁺]_i
-            *z = r_z + (u_next - *u); //                                  z⁺ = Σ_j R_ij z_j + u⁺ − u
-            *u = u_next;
-        }
+    fn send<S: Real>(&self, _: At<S>, ([x, z, ..], _): Self::State<S>) -> Mail<[S; 2], ()> {
+        Mail { pull: [x, z], push: () }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(&self, at: At<S>, ([x, z, ..], _): Self::State<S>, heard: Mail<[S; 2], ()>) -> [S; 2] {
+        let [r_x, _] = heard.pull;
+        [r_x - at.η * z, x] // x⁺ = Σ_j R_ij x_j − η z
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, z, u, m], memory): Self::State<S>,
+        heard: Mail<[S; 2], ()>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let [r_x, r_z] = heard.pull;
+        let (m_next, memory) = self.estimator.next(x, m, memory, g);
+        let u_next = m_next / at.w; //                                     u⁺ = m⁺ / [y_i⁺]_i
+        ([r_x - at.η * z, r_z + (u_next - u), u_next, m_next], memory) //  z⁺ = Σ_j R_ij z_j + u⁺ − u
+    }
+}
+
+/// Around any estimator.
+struct Around;
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(Frost::of(estimator)))
     }
 }
 
@@ -97,9 +89,8 @@ pub(super) const KIND: Kind = Kind {
     rule: "Y⁺ = RY; X⁺ = RX − ηZ; z_i⁺ = Σ_j R_ij z_j + g_i⁺/[y_i⁺]_i − g_i/[y_i]_i",
     reference: "Xin, Xi & Khan 2019",
     trust: Trust::A,
-    network: Network::PullOnly,
     graphs: &[Subgraph::Full],
     parameters: &[],
     build: |_| Ok(Box::new(Frost::of(Gradient))),
-    with_estimator: Some(|_, estimator| Ok(Box::new(Frost::of(estimator)))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around)),
 };

@@ -11,21 +11,20 @@
 //! in both. Neither corrects DSGD's own bias.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
+use crate::method::{At, Mail, Network, Profile, Rule};
 use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient, slope};
-use crate::problem::Problem;
-use crate::row::{self, Width};
+use crate::numeric::Real;
 use crate::topology::Subgraph;
 
 /// DSGD with a momentum that the agents share in part; state is (x, m, g).
 #[derive(Debug, Clone, PartialEq)]
 pub struct GlobalMomentum {
     β: f64,
-    rule: Rule,
+    form: Form,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rule {
+enum Form {
     QuasiGlobal,
     DecentLam,
 }
@@ -33,66 +32,59 @@ enum Rule {
 impl GlobalMomentum {
     /// QG-DSGDm with β ∈ [0, 1).
     pub fn quasi_global(β: f64) -> Result<Self> {
-        Ok(Self { β: heavy_ball_coefficient("QG-DSGDm", β)?, rule: Rule::QuasiGlobal })
+        Ok(Self { β: heavy_ball_coefficient("QG-DSGDm", β)?, form: Form::QuasiGlobal })
     }
 
     /// DecentLaM with β ∈ [0, 1).
     pub fn decent_lam(β: f64) -> Result<Self> {
-        Ok(Self { β: heavy_ball_coefficient("DecentLaM", β)?, rule: Rule::DecentLam })
+        Ok(Self { β: heavy_ball_coefficient("DecentLaM", β)?, form: Form::DecentLam })
     }
 }
 
-impl Method for GlobalMomentum {
-    fn layout(&self, _problem: &dyn Problem) -> Layout {
-        Layout { state: Width::vectors(3), pull: Width::vectors(1), push: Width::NONE }
-    }
+impl Rule for GlobalMomentum {
+    type State<S: Real> = [S; 3];
+    type Pull<S: Real> = S;
+    type Push<S: Real> = ();
+    const NAMES: &'static [&'static str] = &["x", "m", "g"];
 
-    fn network(&self) -> Network {
-        Network::Balanced
-    }
-
-    fn roles(&self) -> Roles {
-        Roles::default()
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let ([x, m, g], []) = row::split_mut(state);
-        local.start(x);
-        m.fill(0.0);
-        g.copy_from_slice(local.gradient(x));
+    fn profile(&self) -> Profile {
+        Profile::new(Network::Balanced)
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], _push: &mut [f64]) {
-        let ([x, m, g], []) = row::split(state);
-        match self.rule {
-            Rule::DecentLam => row::descend(pull, x, at.η, g), // x − ηg
-            Rule::QuasiGlobal => {
-                for (((pull, x), m), g) in pull.iter_mut().zip(x).zip(m).zip(g) {
-                    *pull = x - at.η * (self.β * m + g); // x½ = x − η(βm + g)
-                }
-            }
-        }
+    fn start<S: Real>(&self, _: At<S>, x: S, [g, _]: [S; 2]) -> [S; 3] {
+        [x, S::zero(), g]
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], _pushed: &[f64], local: &mut Local<'_>) {
-        let (η, β) = (at.η, self.β);
-        let ([x, m, g], []) = row::split_mut(state);
-        for ((x, m), mixed) in x.iter_mut().zip(m).zip(pulled) {
-            let went = slope(*x, *mixed, η, 0.0); // (x − Σ_j W_ij pull_j)/η
-            match self.rule {
-                Rule::QuasiGlobal => {
-                    *m = β * *m + (1.0 - β) * went; // m⁺ = βm + (1−β)(x − x⁺)/η
-                    *x = *mixed; //                    x⁺ = Σ_j W_ij x½_j
-                }
-                Rule::DecentLam => {
-                    *x = mixed - η * (β * *m); //      x⁺ = x − η(βm + g̃), and x − ηg̃ is what arrived
-                    *m = β * *m + went; //             m⁺ = βm + g̃
-                }
-            }
-        }
-        g.copy_from_slice(local.gradient(x)); // g⁺ = ∇F_i(x⁺; ξ⁺)
+    fn send<S: Real>(&self, at: At<S>, [x, m, g]: [S; 3]) -> Mail<S, ()> {
+        let pull = match self.form {
+            Form::QuasiGlobal => x - at.η * (S::parameter("β", self.β) * m + g), // x½ = x − η(βm + g)
+            Form::DecentLam => x - at.η * g,
+        };
+        Mail { pull, push: () }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(&self, at: At<S>, [x, m, _g]: [S; 3], heard: Mail<S, ()>) -> [S; 2] {
+        let x_next = match self.form {
+            Form::QuasiGlobal => heard.pull, // x⁺ = Σ_j W_ij x½_j
+            // x⁺ = x − η(βm + g̃), and x − ηg̃ is what arrived
+            Form::DecentLam => heard.pull - at.η * (S::parameter("β", self.β) * m),
+        };
+        [x_next, x]
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(&self, at: At<S>, state: [S; 3], heard: Mail<S, ()>, [g_next, _]: [S; 2]) -> [S; 3] {
+        let ([x, m, _g], [x_next, _]) = (state, self.points(at, state, heard));
+        let β = S::parameter("β", self.β);
+        let went = slope(x, heard.pull, at.η, S::zero()); // (x − Σ_j W_ij pull_j)/η
+        let m_next = match self.form {
+            Form::QuasiGlobal => β * m + (S::one() - β) * went, // m⁺ = βm + (1−β)(x − x⁺)/η
+            Form::DecentLam => β * m + went,                    //                    m⁺ = βm + g̃
+        };
+        [x_next, m_next, g_next]
     }
 }
 
@@ -102,7 +94,6 @@ pub(super) const QG_DSGDM: Kind = Kind {
     rule: "X½ = X − η(βM + G); X⁺ = WX½; M⁺ = βM + (1−β)(X − X⁺)/η",
     reference: "Lin, Karimireddy, Stich & Jaggi 2021",
     trust: Trust::A,
-    network: Network::Balanced,
     graphs: &[Subgraph::Full],
     parameters: &[HEAVY_BALL],
     build: |parameters| Ok(Box::new(GlobalMomentum::quasi_global(parameters.real("heavy_ball")?)?)),

@@ -17,7 +17,7 @@ mod r_fast;
 mod sgp;
 mod tracking;
 
-pub use ab::Ab;
+pub use ab::{Ab, AcceleratedAb};
 pub use adamdos::AdaMdos;
 pub use central::{Adam, AdamDescent, Central, Csgdm, Descent, MomentumDescent, Plain};
 pub use dsgd::Dsgd;
@@ -32,7 +32,8 @@ pub use sgp::{SGP, Sgp};
 pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
 
 use crate::method::{Method, Network};
-use crate::methods::estimator::Estimator;
+use crate::methods::estimator::AnyEstimator;
+use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
 use crate::topology::Subgraph;
 use crate::{Error, Result};
@@ -50,8 +51,6 @@ pub struct Kind {
     pub reference: &'static str,
     /// How sure the rule is.
     pub trust: Trust,
-    /// The kind of network it runs on.
-    pub network: Network,
     /// The subgraphs of a topology that it may use; the first is the default.
     pub graphs: &'static [Subgraph],
     /// Its parameters besides the step size.
@@ -63,7 +62,7 @@ pub struct Kind {
 }
 
 /// A constructor of a method around an estimator.
-pub type WithEstimator = fn(&Parameters, Box<dyn Estimator>) -> Result<Box<dyn Method>>;
+pub type WithEstimator = fn(&Parameters, AnyEstimator) -> Result<Box<dyn Method>>;
 
 /// Where a method's rule was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +85,12 @@ impl Kind {
     pub fn method<'a>(&self, given: impl IntoIterator<Item = (&'a str, f64)>) -> Result<Box<dyn Method>> {
         let given = given.into_iter().map(|(name, value)| (name.to_owned(), value));
         (self.build)(&Parameters::new(self.name, self.parameters, given)?)
+    }
+
+    /// The kind of network it runs on.
+    pub fn network(&self) -> Network {
+        let method = self.method([]).expect("every method can be made of its defaults");
+        method.network()
     }
 }
 
@@ -182,17 +187,8 @@ pub(crate) fn heavy_ball_coefficient(method: &str, β: f64) -> Result<f64> {
         .ok_or_else(|| Error::parameter(method, "heavy_ball", β, "the coefficient β must be in [0, 1)"))
 }
 
-/// Dynamic average tracking: y ← pushed + g⁺ − g, and g⁺ is kept in place of g. Σy − Σg does not change.
-#[inline(always)]
-fn track(y: &mut [f64], pushed: &[f64], g: &mut [f64], g_next: &[f64]) {
-    for (((y, c_y), g), g_next) in y.iter_mut().zip(pushed).zip(g).zip(g_next) {
-        *y = c_y + (g_next - *g);
-        *g = *g_next;
-    }
-}
-
 /// (x − x⁺)/η, the slope that a step of η took; `unknown` where there was no step.
 #[inline(always)]
-fn slope(x: f64, x_next: f64, η: f64, unknown: f64) -> f64 {
-    if η > 0.0 { (x - x_next) / η } else { unknown }
+fn slope<S: Real>(x: S, x_next: S, η: S, unknown: S) -> S {
+    η.if_positive((x - x_next) / η, unknown)
 }

@@ -8,12 +8,10 @@
 //! - combining first, with SAGA's table: **Push-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise floor.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient, Saga};
-use crate::methods::{Kind, Trust, track};
-use crate::passes::{self, Passes};
-use crate::problem::Problem;
-use crate::row::{self, Width};
+use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
+use crate::methods::estimator::{self, AnyEstimator, Estimator, Gradient, Skeleton, with_any};
+use crate::methods::{Kind, Trust};
+use crate::numeric::Real;
 use crate::topology::Subgraph;
 
 /// Tracking through push-sum; state is (x, u, y, m), the estimator's memory, and w.
@@ -45,20 +43,26 @@ impl<E: Estimator> PushDiging<E> {
     pub fn combining_first(self) -> Self {
         Self { order: Order::Combine, ..self }
     }
+
+    /// u⁺.
+    #[inline(always)]
+    fn moved<S: Real>(&self, at: At<S>, y: S, c_u: S) -> S {
+        match self.order {
+            Order::Adapt => c_u,              //               u⁺ = Σ_j C_ij (u_j − η y_j)
+            Order::Combine => c_u - at.η * y, //  u⁺ = Σ_j C_ij u_j − η y
+        }
+    }
 }
 
-impl<E: Estimator> Method for PushDiging<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let state = Width::vectors(4 + self.estimator.memory(problem)).and_scalars(1);
-        Layout { state, pull: Width::NONE, push: Width::vectors(2).and_scalars(1) }
-    }
+impl<E: Estimator> Rule for PushDiging<E> {
+    type State<S: Real> = ([S; 4], E::Memory<S>);
+    type Pull<S: Real> = ();
+    type Push<S: Real> = [S; 2];
+    const CARRIES: Carries = Carries::Weight;
+    const NAMES: &'static [&'static str] = &["x", "u", "y", "m"];
 
-    fn network(&self) -> Network {
-        Network::PushSum
-    }
-
-    fn roles(&self) -> Roles {
-        Roles {
+    fn profile(&self) -> Profile {
+        let roles = Roles {
             conserved: Some(1),
             tracker: Some(2),
             tracked: Some(3),
@@ -66,52 +70,57 @@ impl<E: Estimator> Method for PushDiging<E> {
             weight: Some(0),
             conserved_sent: Some(0),
             tracker_sent: Some(1),
-        }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn own_passes(&self) -> Option<&dyn Passes> {
-        passes::compiled(self)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let ([x, u, y, m], memory, [w]) = row::split_ends_mut(state, local.problem().dim());
-        local.start(x);
-        u.copy_from_slice(x);
-        *w = 1.0;
-        self.estimator.first(x, m, memory, local);
-        y.copy_from_slice(m); // y₀ = m₀
+        };
+        estimator::profile(Network::PushSum, &self.estimator).with_roles(roles)
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], _pull: &mut [f64], push: &mut [f64]) {
-        let ([model, tracker], [weight]) = row::split_mut(push);
-        let ([_x, u, y, _m], _memory, [w]) = row::split_ends_mut(state, model.len());
-        match self.order {
-            Order::Adapt => row::descend(model, u, at.η, y), // u − ηy
-            Order::Combine => model.copy_from_slice(u),
-        }
-        tracker.copy_from_slice(y);
-        *weight = *w;
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, x, m, m], memory) // u₀ = x₀, y₀ = m₀
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], _pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let ([c_u, c_y], [c_w]) = row::split(pushed);
-        let ([x, u, y, m], memory, [w]) = row::split_ends_mut(state, c_u.len());
-        match self.order {
-            Order::Adapt => u.copy_from_slice(c_u), //              u⁺ = Σ_j C_ij (u_j − η y_j)
-            Order::Combine => row::descend(u, c_u, at.η, y), //     u⁺ = Σ_j C_ij u_j − η y
-        }
-        *w = *c_w; //                                               w⁺ = Σ_j C_ij w_j
-        let x_next = y; // in the place of y, which was sent
-        row::divide(x_next, u, *w); //                              x⁺ = u⁺ / w⁺
-        let m_next = self.estimator.next(x, x_next, m, memory, local);
-        x.copy_from_slice(x_next);
-        track(x_next, c_y, m, m_next); //                           y⁺ = Σ_j C_ij y_j + m⁺ − m
+    fn send<S: Real>(&self, at: At<S>, ([_x, u, y, _m], _): Self::State<S>) -> Mail<(), [S; 2]> {
+        let model = match self.order {
+            Order::Adapt => u - at.η * y,
+            Order::Combine => u,
+        };
+        Mail { pull: (), push: [model, y] }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, _u, y, _m], _): Self::State<S>,
+        heard: Mail<(), [S; 2]>,
+    ) -> [S; 2] {
+        let [c_u, _] = heard.push;
+        [self.moved(at, y, c_u) / at.w, x] // x⁺ = u⁺ / w⁺
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, _u, y, m], memory): Self::State<S>,
+        heard: Mail<(), [S; 2]>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let [c_u, c_y] = heard.push;
+        let u = self.moved(at, y, c_u);
+        let (m_next, memory) = self.estimator.next(x, m, memory, g);
+        ([u / at.w, u, c_y + (m_next - m), m_next], memory) // y⁺ = Σ_j C_ij y_j + m⁺ − m
+    }
+}
+
+/// In this order, around any estimator.
+struct Around(Order);
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(PushDiging { estimator, order: self.0 }))
     }
 }
 
@@ -121,11 +130,10 @@ pub(super) const KIND: Kind = Kind {
     rule: "u⁺ = C(u − ηy); w⁺ = Cw; x⁺ = u⁺/w⁺; y⁺ = Cy + g(x⁺) − g(x)",
     reference: "Nedić, Olshevsky & Shi 2017",
     trust: Trust::A,
-    network: Network::PushSum,
     graphs: &[Subgraph::Full],
     parameters: &[],
     build: |_| Ok(Box::new(PUSH_DIGING)),
-    with_estimator: Some(|_, estimator| Ok(Box::new(PushDiging::of(estimator)))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around(Order::Adapt))),
 };
 
 pub(super) const ADD_OPT: Kind = Kind {
@@ -135,7 +143,7 @@ pub(super) const ADD_OPT: Kind = Kind {
     reference: "Xi, Xin & Khan 2018; Qureshi, Xin, Kar & Khan 2021",
     trust: Trust::B,
     build: |_| Ok(Box::new(PUSH_DIGING.combining_first())),
-    with_estimator: Some(|_, estimator| Ok(Box::new(PushDiging::of(estimator).combining_first()))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around(Order::Combine))),
     ..KIND
 };
 
@@ -145,7 +153,7 @@ pub(super) const PUSH_SAGA: Kind = Kind {
     rule: "u⁺ = Cu − ηy; w⁺ = Cw; x⁺ = u⁺/w⁺; y⁺ = Cy + m⁺ − m with m⁺ = ∇f_s(x⁺) − table_s + mean(table)",
     reference: "Qureshi, Xin, Kar & Khan 2022",
     trust: Trust::A,
-    build: |_| Ok(Box::new(PushDiging::of(Saga).combining_first())),
+    build: |_| with_any(AnyEstimator::Saga, Around(Order::Combine)),
     with_estimator: None,
     ..KIND
 };

@@ -4,77 +4,81 @@
 //! the order alone: SMTPP tracks the agents' momenta, this smooths the tracked gradient at each agent.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient};
-use crate::methods::{Kind, MOMENTUM, Tracking, Trust, momentum_coefficient};
-use crate::problem::Problem;
-use crate::row;
+use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
+use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
+use crate::numeric::Real;
 use crate::topology::Subgraph;
 
-/// Push-Pull along a mean of its trackers; state is that of [`Tracking`], then u.
+/// Push-Pull with momentum after tracking; state is (x, v, m), the estimator's memory, and u.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PushPullHb<E> {
     λ: f64,
-    tracking: Tracking<E>,
+    estimator: E,
 }
 
 impl<E: Estimator> PushPullHb<E> {
-    /// Push-Pull-HB with λ ∈ (0, 1].
+    /// Momentum coefficient λ ∈ (0, 1].
     pub fn new(estimator: E, λ: f64) -> Result<Self> {
-        let λ = momentum_coefficient("Push-Pull-HB", λ)?;
-        Ok(Self { λ, tracking: Tracking::of(estimator) })
+        Ok(Self { λ: momentum_coefficient("Push-Pull-HB", λ)?, estimator })
+    }
+
+    /// u⁺ = (1−λ) u + λ v.
+    #[inline(always)]
+    fn smooth<S: Real>(&self, u: S, v: S) -> S {
+        let λ = S::parameter("λ", self.λ);
+        (S::one() - λ) * u + λ * v
     }
 }
 
-impl<E: Estimator> Method for PushPullHb<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let mut layout = self.tracking.layout(problem);
-        layout.state.vectors += 1;
-        layout
-    }
+impl<E: Estimator> Rule for PushPullHb<E> {
+    type State<S: Real> = ([S; 3], (E::Memory<S>, S));
+    type Pull<S: Real> = S;
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x", "v", "m"];
 
-    fn network(&self) -> Network {
-        self.tracking.network()
-    }
-
-    fn roles(&self) -> Roles {
-        self.tracking.roles()
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.tracking.check(problem)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let (state, u) = split_last_mut(state, local.problem().dim());
-        self.tracking.init(state, local);
-        u.fill(0.0);
+    fn profile(&self) -> Profile {
+        let roles = Roles::tracking(self.estimator.averages());
+        estimator::profile(Network::PushPull, &self.estimator).with_roles(roles)
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        let λ = self.λ;
-        let (state, u) = split_last_mut(state, push.len());
-        let ([x, v], _) = row::split_head_mut(state, push.len());
-        for (u, v) in u.iter_mut().zip(&*v) {
-            *u = (1.0 - λ) * *u + λ * v; //   u⁺ = (1−λ) u + λ v
-        }
-        row::descend(pull, x, at.η, u); //    x − ηu⁺
-        push.copy_from_slice(v);
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, m, m], (memory, S::zero())) // v₀ = m₀, u₀ = 0
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let (state, _u) = split_last_mut(state, pulled.len());
-        self.tracking.step(at, state, pulled, pushed, local); // x⁺ = Σ_j R_ij (x_j − η u_j⁺); v⁺ = Σ_j C_ij v_j + m⁺ − m
+    fn send<S: Real>(&self, at: At<S>, ([x, v, _m], (_, u)): Self::State<S>) -> Mail<S, S> {
+        Mail { pull: x - at.η * self.smooth(u, v), push: v }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(&self, _: At<S>, ([x, ..], _): Self::State<S>, heard: Mail<S, S>) -> [S; 2] {
+        [heard.pull, x]
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        _: At<S>,
+        ([x, v, m], (memory, u)): Self::State<S>,
+        heard: Mail<S, S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let (m_next, memory) = self.estimator.next(x, m, memory, g);
+        // x⁺ = Σ_j R_ij (x_j − η u_j⁺); v⁺ = Σ_j C_ij v_j + m⁺ − m
+        ([heard.pull, heard.push + (m_next - m), m_next], (memory, self.smooth(u, v)))
     }
 }
 
-/// All of a row but its last vector, and that.
-#[inline(always)]
-fn split_last_mut(state: &mut [f64], d: usize) -> (&mut [f64], &mut [f64]) {
-    let length = state.len();
-    state.split_at_mut(length - d)
+/// With this λ, around any estimator.
+struct Around(f64);
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(PushPullHb::new(estimator, self.0)?))
+    }
 }
 
 pub(super) const KIND: Kind = Kind {
@@ -83,11 +87,8 @@ pub(super) const KIND: Kind = Kind {
     rule: "U⁺ = (1−λ)U + λY; X⁺ = R(X − ηU⁺); Y⁺ = CY + G⁺ − G",
     reference: "the ablation of SMTPP's order",
     trust: Trust::A,
-    network: Network::PushPull,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[MOMENTUM],
     build: |parameters| Ok(Box::new(PushPullHb::new(Gradient, parameters.real("momentum")?)?)),
-    with_estimator: Some(|parameters, estimator| {
-        Ok(Box::new(PushPullHb::new(estimator, parameters.real("momentum")?)?))
-    }),
+    with_estimator: Some(|parameters, estimator| with_any(estimator, Around(parameters.real("momentum")?))),
 };

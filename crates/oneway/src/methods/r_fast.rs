@@ -17,11 +17,10 @@
 //! round not 1.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient};
-use crate::methods::{Kind, Trust, track};
-use crate::problem::Problem;
-use crate::row::{self, Width};
+use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
+use crate::methods::{Kind, Trust};
+use crate::numeric::Real;
 use crate::topology::{Stationary, Subgraph, Topology};
 
 /// Push-Pull along the kept share of the tracker; state is (x, s, m, z) and the estimator's memory.
@@ -37,26 +36,18 @@ impl<E: Estimator> RFast<E> {
     }
 }
 
-impl<E: Estimator> Method for RFast<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let state = Width::vectors(4 + self.estimator.memory(problem));
-        Layout { state, pull: Width::vectors(1), push: Width::vectors(1) }
+impl<E: Estimator> Rule for RFast<E> {
+    type State<S: Real> = ([S; 4], E::Memory<S>);
+    type Pull<S: Real> = S;
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x", "s", "m", "z"];
+    const LOOKS_AT_KEPT: bool = true;
+
+    fn profile(&self) -> Profile {
+        let roles = Roles::tracking(self.estimator.averages());
+        estimator::profile(Network::PushPull, &self.estimator).with_roles(roles)
     }
 
-    fn network(&self) -> Network {
-        Network::PushPull
-    }
-
-    fn roles(&self) -> Roles {
-        let momentum = self.estimator.averages().then_some(2);
-        Roles { tracker: Some(1), tracked: Some(2), momentum, tracker_sent: Some(0), ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    /// nΣ_i π_R,i C_ii π_C,i, averaged over the period; C_ii is that of the round before, when the share was kept.
     fn step_divisor(&self, topology: &Topology) -> Result<f64> {
         let (n, rounds) = (topology.agents(), topology.period().len() as u64);
         let moves = |k: u64| {
@@ -67,35 +58,43 @@ impl<E: Estimator> Method for RFast<E> {
         Ok((0..rounds).map(moves).sum::<Result<f64>>()? / rounds as f64)
     }
 
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let ([x, s, m, z], memory) = row::split_head_mut(state, local.problem().dim());
-        local.start(x);
-        self.estimator.first(x, m, memory, local);
-        s.copy_from_slice(m); // s₀ = m₀
-        keep(z, s, local.own_push_weight());
+    #[inline(always)]
+    fn start<S: Real>(&self, at: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, m, m, at.kept * m], memory) // s₀ = m₀
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        let ([x, s, _m, z], _memory) = row::split_head_mut(state, push.len());
-        row::descend(pull, x, at.η, z); // x − ηz
-        push.copy_from_slice(s);
+    fn send<S: Real>(&self, at: At<S>, ([x, s, _m, z], _): Self::State<S>) -> Mail<S, S> {
+        Mail { pull: x - at.η * z, push: s }
     }
 
     #[inline(always)]
-    fn step(&self, _at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let ([x, s, m, z], memory) = row::split_head_mut(state, pulled.len());
-        let c_ii = local.own_push_weight();
-        let m_next = self.estimator.next(x, pulled, m, memory, local); // m⁺ at x⁺
-        x.copy_from_slice(pulled); //                                     x⁺ = Σ_j R_ij (x_j − η z_j)
-        track(s, pushed, m, m_next); //                                   s⁺ = Σ_j C_ij s_j + m⁺ − m
-        keep(z, s, c_ii); //                                              z⁺ = C_ii s⁺
+    fn points<S: Real>(&self, _: At<S>, ([x, ..], _): Self::State<S>, heard: Mail<S, S>) -> [S; 2] {
+        [heard.pull, x] // x⁺ = Σ_j R_ij (x_j − η z_j)
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([x, _s, m, _z], memory): Self::State<S>,
+        heard: Mail<S, S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let (m_next, memory) = self.estimator.next(x, m, memory, g); // m⁺ at x⁺
+        let s_next = heard.push + (m_next - m); //                      s⁺ = Σ_j C_ij s_j + m⁺ − m
+        ([heard.pull, s_next, m_next, at.kept * s_next], memory) //     z⁺ = C_ii s⁺
     }
 }
 
-#[inline(always)]
-fn keep(z: &mut [f64], s: &[f64], c_ii: f64) {
-    z.iter_mut().zip(s).for_each(|(z, s)| *z = c_ii * s);
+/// Around any estimator.
+struct Around;
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(RFast::of(estimator)))
+    }
 }
 
 pub(super) const KIND: Kind = Kind {
@@ -104,9 +103,8 @@ pub(super) const KIND: Kind = Kind {
     rule: "X⁺ = R(X − η·diag(C)·S); S⁺ = CS + G⁺ − G",
     reference: "Zhu, Tian, Huang, Xu & He 2024",
     trust: Trust::C,
-    network: Network::PushPull,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[],
     build: |_| Ok(Box::new(RFast::of(Gradient))),
-    with_estimator: Some(|_, estimator| Ok(Box::new(RFast::of(estimator)))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around)),
 };

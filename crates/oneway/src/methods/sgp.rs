@@ -7,12 +7,10 @@
 //! - a heavy ball, m⁺ = βm + g(z⁺): **SGP with momentum**, as its authors train with. The ball stays at home; it is not sent.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient, HeavyBall};
+use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
+use crate::methods::estimator::{self, Estimator, Gradient, HeavyBall, Skeleton, with_any};
 use crate::methods::{HEAVY_BALL, Kind, Trust};
-use crate::passes::{self, Passes};
-use crate::problem::Problem;
-use crate::row::{self, Width};
+use crate::numeric::Real;
 use crate::topology::Subgraph;
 
 /// An estimator's steps through push-sum; state is (z, x, m), the estimator's memory, and w.
@@ -31,55 +29,60 @@ impl<E: Estimator> Sgp<E> {
     }
 }
 
-impl<E: Estimator> Method for Sgp<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let state = Width::vectors(3 + self.estimator.memory(problem)).and_scalars(1);
-        Layout { state, pull: Width::NONE, push: Width::vectors(1).and_scalars(1) }
-    }
+impl<E: Estimator> Rule for Sgp<E> {
+    type State<S: Real> = ([S; 3], E::Memory<S>);
+    type Pull<S: Real> = ();
+    type Push<S: Real> = S;
+    const CARRIES: Carries = Carries::Weight;
+    const NAMES: &'static [&'static str] = &["z", "x", "m"];
 
-    fn network(&self) -> Network {
-        Network::PushSum
-    }
-
-    fn roles(&self) -> Roles {
+    fn profile(&self) -> Profile {
         let momentum = self.estimator.averages().then_some(2);
-        Roles { conserved: Some(1), momentum, weight: Some(0), conserved_sent: Some(0), ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn own_passes(&self) -> Option<&dyn Passes> {
-        passes::compiled(self)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let ([z, x, m], memory, [w]) = row::split_ends_mut(state, local.problem().dim());
-        local.start(x);
-        z.copy_from_slice(x);
-        *w = 1.0;
-        self.estimator.first(z, m, memory, local);
+        let roles = Roles {
+            conserved: Some(1),
+            momentum,
+            weight: Some(0),
+            conserved_sent: Some(0),
+            ..Roles::default()
+        };
+        estimator::profile(Network::PushSum, &self.estimator).with_roles(roles)
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], _pull: &mut [f64], push: &mut [f64]) {
-        let ([half_step], [weight]) = row::split_mut(push);
-        let ([_z, x, m], _memory, [w]) = row::split_ends_mut(state, half_step.len());
-        row::descend(half_step, x, at.η, m); // x − ηm
-        *weight = *w;
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, x, m], memory)
     }
 
     #[inline(always)]
-    fn step(&self, _at: Round, state: &mut [f64], _pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let ([c_x], [c_w]) = row::split(pushed);
-        let ([z, x, m], memory, [w]) = row::split_ends_mut(state, c_x.len());
-        *w = *c_w; //                                                           w⁺ = Σ_j C_ij w_j
-        let z_next = x; // in the place of x, for the moment
-        row::divide(z_next, c_x, *w); //                                        z⁺ = x⁺ / w⁺
-        m.copy_from_slice(self.estimator.next(z, z_next, m, memory, local)); // m⁺ at z⁺
-        z.copy_from_slice(z_next);
-        z_next.copy_from_slice(c_x); //                                         x⁺ = Σ_j C_ij (x_j − η m_j)
+    fn send<S: Real>(&self, at: At<S>, ([_z, x, m], _): Self::State<S>) -> Mail<(), S> {
+        Mail { pull: (), push: x - at.η * m }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(&self, at: At<S>, ([z, ..], _): Self::State<S>, heard: Mail<(), S>) -> [S; 2] {
+        [heard.push / at.w, z] // z⁺ = x⁺ / w⁺
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ([z, _x, m], memory): Self::State<S>,
+        heard: Mail<(), S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let (m_next, memory) = self.estimator.next(z, m, memory, g); // m⁺ at z⁺
+        ([heard.push / at.w, heard.push, m_next], memory) //            x⁺ = Σ_j C_ij (x_j − η m_j)
+    }
+}
+
+/// Around any estimator.
+struct Around;
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(Sgp::of(estimator)))
     }
 }
 
@@ -89,11 +92,10 @@ pub(super) const KIND: Kind = Kind {
     rule: "z = x/w; x⁺ = C(x − ηg(z)); w⁺ = Cw",
     reference: "Assran, Loizou, Ballas & Rabbat 2019",
     trust: Trust::A,
-    network: Network::PushSum,
     graphs: &[Subgraph::Full],
     parameters: &[],
     build: |_| Ok(Box::new(SGP)),
-    with_estimator: Some(|_, estimator| Ok(Box::new(Sgp::of(estimator)))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around)),
 };
 
 pub(super) const MOMENTUM: Kind = Kind {

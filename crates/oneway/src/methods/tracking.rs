@@ -11,12 +11,12 @@
 //!   undirected literature. a = 1 is Push-Pull.
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient, Momentum, STORM as STORM_PARAMETER, Storm};
-use crate::methods::{Kind, MOMENTUM, Trust, track};
-use crate::passes::{self, Passes};
-use crate::problem::Problem;
-use crate::row::{self, Width};
+use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::methods::estimator::{
+    self, AnyEstimator, Estimator, Gradient, Momentum, STORM as STORM_PARAMETER, Skeleton, Storm, with_any,
+};
+use crate::methods::{Kind, MOMENTUM, Trust};
+use crate::numeric::Real;
 use crate::topology::Subgraph;
 
 /// Tracks what an estimator makes of the gradients; state is (x, v, m) and the estimator's memory.
@@ -54,50 +54,58 @@ impl<E: Estimator> Tracking<E> {
     }
 }
 
-impl<E: Estimator> Method for Tracking<E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let state = Width::vectors(3 + self.estimator.memory(problem));
-        Layout { state, pull: Width::vectors(1), push: Width::vectors(1) }
-    }
+impl<E: Estimator> Rule for Tracking<E> {
+    type State<S: Real> = ([S; 3], E::Memory<S>);
+    type Pull<S: Real> = S;
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x", "v", "m"];
 
-    fn network(&self) -> Network {
-        self.network
-    }
-
-    fn roles(&self) -> Roles {
-        let momentum = self.estimator.averages().then_some(2);
-        Roles { tracker: Some(1), tracked: Some(2), momentum, tracker_sent: Some(0), ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn own_passes(&self) -> Option<&dyn Passes> {
-        passes::compiled(self)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let ([x, v, m], memory) = row::split_head_mut(state, local.problem().dim());
-        local.start(x);
-        self.estimator.first(x, m, memory, local);
-        v.copy_from_slice(m); // v₀ = m₀
+    fn profile(&self) -> Profile {
+        let roles = Roles::tracking(self.estimator.averages());
+        estimator::profile(self.network, &self.estimator).with_roles(roles)
     }
 
     #[inline(always)]
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        let ([x, v, _m], _memory) = row::split_head_mut(state, push.len());
-        row::descend(pull, x, at.η, v); // x − ηv
-        push.copy_from_slice(v);
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        let (m, memory) = self.estimator.first(x, g);
+        ([x, m, m], memory) // v₀ = m₀
     }
 
     #[inline(always)]
-    fn step(&self, _at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let ([x, v, m], memory) = row::split_head_mut(state, pulled.len());
-        let m_next = self.estimator.next(x, pulled, m, memory, local); // m⁺ at x⁺
-        x.copy_from_slice(pulled); //                                     x⁺ = Σ_j R_ij (x_j − η v_j)
-        track(v, pushed, m, m_next); //                                   v⁺ = Σ_j C_ij v_j + m⁺ − m
+    fn send<S: Real>(&self, at: At<S>, ([x, v, _m], _): Self::State<S>) -> Mail<S, S> {
+        Mail { pull: x - at.η * v, push: v }
     }
+
+    #[inline(always)]
+    fn points<S: Real>(&self, _: At<S>, ([x, _v, _m], _): Self::State<S>, heard: Mail<S, S>) -> [S; 2] {
+        [heard.pull, x] // x⁺ = Σ_j R_ij (x_j − η v_j), and x
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        _: At<S>,
+        ([x, _v, m], memory): Self::State<S>,
+        heard: Mail<S, S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let (m_next, memory) = self.estimator.next(x, m, memory, g); //   m⁺ at x⁺
+        ([heard.pull, heard.push + (m_next - m), m_next], memory) //      v⁺ = Σ_j C_ij v_j + m⁺ − m
+    }
+}
+
+/// Push-Pull and DSGT, around any estimator.
+struct Around(Network);
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(Tracking { estimator, network: self.0 }))
+    }
+}
+
+/// Push-Pull around an estimator that was chosen at run time.
+pub(super) fn push_pull(estimator: AnyEstimator) -> Result<Box<dyn Method>> {
+    with_any(estimator, Around(Network::PushPull))
 }
 
 pub(super) const SMTPP: Kind = Kind {
@@ -106,7 +114,6 @@ pub(super) const SMTPP: Kind = Kind {
     rule: "X⁺ = R(X − ηV); M⁺ = (1−λ)M + λG⁺; V⁺ = CV + M⁺ − M",
     reference: "Fan, Liao, Xu, Guo & Dian",
     trust: Trust::A,
-    network: Network::PushPull,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[MOMENTUM],
     build: |parameters| Ok(Box::new(Smtpp::new(parameters.real("momentum")?)?)),
@@ -119,11 +126,10 @@ pub(super) const PUSH_PULL_KIND: Kind = Kind {
     rule: "X⁺ = R(X − ηY); Y⁺ = CY + G⁺ − G",
     reference: "Pu, Shi, Xu & Nedić 2020; You & Pu",
     trust: Trust::A,
-    network: Network::PushPull,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[],
     build: |_| Ok(Box::new(PUSH_PULL)),
-    with_estimator: Some(|_, estimator| Ok(Box::new(Tracking::of(estimator)))),
+    with_estimator: Some(|_, estimator| push_pull(estimator)),
 };
 
 pub(super) const STPP: Kind = Kind {
@@ -153,9 +159,8 @@ pub(super) const DSGT: Kind = Kind {
     about: "distributed stochastic gradient tracking with one doubly stochastic matrix",
     rule: "X⁺ = W(X − ηY); Y⁺ = WY + G⁺ − G",
     reference: "Pu & Nedić 2021",
-    network: Network::Balanced,
     graphs: &[Subgraph::Full],
     build: |_| Ok(Box::new(PUSH_PULL.balanced())),
-    with_estimator: Some(|_, estimator| Ok(Box::new(Tracking::of(estimator).balanced()))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around(Network::Balanced))),
     ..PUSH_PULL_KIND
 };

@@ -2,12 +2,14 @@
 
 mod batch;
 mod finite_sum;
+mod from_fn;
 mod logistic;
 mod models;
 mod quadratic;
 
 pub use batch::Batch;
 pub use finite_sum::{FiniteSum, Regulariser};
+pub use from_fn::{Failure, FromFn};
 pub use logistic::Logistic;
 pub use models::{LeastSquares, Model, Robust, RobustLoss, Row, Softmax, TwoLayer};
 pub use quadratic::{Quadratic, QuadraticShape};

@@ -96,19 +96,20 @@ impl<'a> RoundMap<'a> {
     ///
     /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as coordinates.
     pub fn new(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
-        topology.check(method.network())?;
-        method.check_network(topology)?;
         let n = topology.agents();
         let probe = UnitCurvature { agents: n, dim: 1, ..UnitCurvature::default() };
-        method.check(&probe).map_err(|error| Error::NoTheory(format!("{method:?}: {error}")))?;
-        let Width { vectors, scalars } = method.layout(&probe).state;
-        let held = match (method.roles().weight, scalars) {
+        let profile = method.profile_on(&probe);
+        topology.check(profile.network)?;
+        method.check_network(topology)?;
+        method.check_problem(&probe).map_err(|error| Error::NoTheory(format!("{method:?}: {error}")))?;
+        let Width { vectors, scalars } = profile.state;
+        let held = match (profile.roles.weight, scalars) {
             (None, 0) => Held::Nothing,
             (Some(0), 1) => {
                 let shares = &topology.stationary(0)?.push;
                 Held::Weights(shares.iter().map(|share| n as f64 * share).collect())
             }
-            (None, all) if method.network() == Network::PullOnly && all == n => {
+            (None, all) if profile.network == Network::PullOnly && all == n => {
                 Held::Row(topology.stationary(0)?.pull.clone())
             }
             _ => {
@@ -318,7 +319,8 @@ impl Flow<'_, '_> {
 
     /// s ← Ts, a whole period.
     pub(super) fn turn(&mut self) {
-        (0..self.map.rounds()).for_each(|_| self.simulator.round());
+        (0..self.map.rounds())
+            .for_each(|_| self.simulator.round().expect("a unit curvature has gradients everywhere"));
     }
 
     /// Entry `at` of all vectors.

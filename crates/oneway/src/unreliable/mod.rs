@@ -1,7 +1,7 @@
 //! An engine for networks that fail: links that lose and delay, agents that leave and come back.
 //!
-//! It makes the same two calls as the [`Simulator`](crate::simulator::Simulator), `send` and `step`, and with nothing that
-//! goes wrong it has the same bits. What goes wrong is a pure function of the seed ([`Faults`]): a run is reproducible, and
+//! It makes the same calls of a method as the [`Simulator`](crate::simulator::Simulator), and with nothing that goes wrong it has the
+//! same bits. What goes wrong is a pure function of the seed ([`Faults`]): a run is reproducible, and
 //! methods that are compared meet the same losses.
 //!
 //! - **Pull.** An agent mixes what has arrived, with weights divided by their sum: R is row-stochastic in every round.
@@ -27,10 +27,11 @@ use std::cell::OnceCell;
 
 pub use faults::{Absence, Churn, Faults, Graph, Missing};
 
-use crate::engine::{Engine, Setup};
+use crate::engine::{Engine, Setup, Turns};
 use crate::matrix::{Matrix, stride};
-use crate::method::{Layout, Local, Method, Network, Reliance, Round};
+use crate::method::{Agents, Hearing, Method, Network, Profile, Reliance, Round, Rows, RowsMut, SMALLEST};
 use crate::mixing::Mixing;
+use crate::numeric::Precision;
 use crate::observe::View;
 use crate::row::Sum;
 use crate::starvation::Starvation;
@@ -54,7 +55,7 @@ use news::News;
 /// let setup = Setup { method: &PUSH_PULL, problem: &problem, topology: &topology, schedule, seed: 1 };
 /// let faults = Faults { loss: 0.3, ..Faults::default() };
 /// let mut network = Unreliable::new(setup, faults).unwrap();
-/// (0..600).for_each(|_| network.round());
+/// (0..600).try_for_each(|_| network.round()).unwrap();
 /// let end = metrics::measure(&network.view()).unwrap();
 /// assert!(end.grad_norm_sq < 1e-20); // three in ten messages are lost, and yet
 /// assert!(end.conservation_error.is_some_and(|error| error < 1e-15));
@@ -63,7 +64,7 @@ use news::News;
 pub struct Unreliable<'a> {
     setup: Setup<'a>,
     faults: Faults,
-    layout: Layout,
+    profile: Profile,
     d: usize,
     /// Rounds done: the state is state k.
     k: u64,
@@ -71,8 +72,11 @@ pub struct Unreliable<'a> {
     states: Matrix,
     /// What each agent sends on the push graph.
     pushes: Matrix,
-    /// A mixed pull row, a mixed push row, a gradient.
-    scratch: Matrix,
+    /// Who is there, and the mixed rows of each.
+    there: Vec<usize>,
+    pulled: Matrix,
+    pushed: Matrix,
+    turns: Turns,
     presence: Presence,
     news: News,
     mass: Mass,
@@ -85,34 +89,34 @@ pub struct Unreliable<'a> {
 impl<'a> Unreliable<'a> {
     /// Sets up all agents at state 0, everyone there and nothing on its way. Refuses methods that need every message.
     pub fn new(setup: Setup<'a>, faults: Faults) -> Result<Self> {
-        let layout = setup.check()?;
+        let profile = setup.check()?;
         let Setup { method, problem, topology, .. } = setup;
         check(method, topology, &faults)?;
         let (n, d) = (problem.agents(), problem.dim());
-        let [state, pull, push] = [layout.state, layout.pull, layout.push].map(|width| width.len(d));
+        let [state, pull, push] = profile.widths(d);
         let links = |of: fn(&Pair) -> &Mixing| Links::new(topology.period().iter().map(of), n);
         let mut engine = Self {
-            layout,
             d,
             k: 0,
             states: Matrix::new(n, state),
             pushes: Matrix::new(n, push),
-            scratch: Matrix::new(1, stride(pull) + stride(push) + d),
+            there: Vec::with_capacity(n),
+            pulled: Matrix::new(n, pull),
+            pushed: Matrix::new(n, push),
+            turns: Turns::new(&profile, n, d),
             presence: Presence::new(faults.churn.clone(), n, setup.seed),
             news: News::new(links(|pair| &pair.pull), n, faults.delay, faults.missing, pull),
             mass: Mass::new(links(|pair| &pair.push), faults.delay, push),
             bytes_sent: 0,
-            starvation: Starvation::of(&setup)?,
+            starvation: Starvation::of(&setup, &profile)?,
             in_flight: OnceCell::new(),
+            profile,
             setup,
             faults,
         };
-        let (at, pair) = (setup.round(0, 0), topology.at(0));
-        for agent in 0..n {
-            let scratch = &mut engine.scratch.rows_mut()[..d];
-            let mut local = Local::new(problem, Round { agent, ..at }, 0, pair, scratch);
-            method.init(engine.states.row_mut(agent, state), &mut local);
-        }
+        let (agents, ask) = (Agents::Range { first: 0, len: n }, engine.profile.start);
+        let states = RowsMut::new(engine.states.rows_mut(), state, stride(state));
+        engine.turns.start(method, problem, ask, setup.round(0, 0), agents, states)?;
         Ok(engine)
     }
 
@@ -122,49 +126,57 @@ impl<'a> Unreliable<'a> {
     }
 
     /// Pass 1: everyone who is there fills its two messages.
-    fn send(&mut self, at: Round) {
-        let [state, push] = [self.layout.state, self.layout.push].map(|width| width.len(self.d));
-        for agent in (0..self.setup.problem.agents()).filter(|&agent| !self.presence.is_away(agent)) {
+    fn send(&mut self, at: Round<'_>) {
+        let [state, _, push] = self.profile.widths(self.d);
+        for &agent in &self.there {
             let (pull, push) = (self.news.offer(at.k, agent), self.pushes.row_mut(agent, push));
             self.setup.method.send(Round { agent, ..at }, self.states.row_mut(agent, state), pull, push);
         }
     }
 
-    /// Pass 2: messages travel, and everyone who is there mixes what has arrived and steps.
-    fn step(&mut self, at: Round) {
+    /// Pass 2: messages travel, and everyone who is there mixes what has arrived and updates its state.
+    fn step(&mut self, at: Round<'_>) -> Result<()> {
         let Setup { method, problem, topology, seed, .. } = self.setup;
-        let [state, pull, push] =
-            [self.layout.state, self.layout.pull, self.layout.push].map(|width| width.len(self.d));
-        let bytes = method.bytes(problem, 0);
+        let [state, pull, push] = self.profile.widths(self.d);
+        let bytes = self.profile.bytes(0, self.d, Precision::F64);
         let pair = topology.at(at.k);
         let exchange = Exchange { k: at.k, seed, faults: &self.faults, presence: &self.presence };
-        let (pulled, rest) = self.scratch.rows_mut().split_at_mut(stride(pull));
-        let (pushed, gradient) = rest.split_at_mut(stride(push));
-        let (pulled, pushed) = (&mut pulled[..pull], &mut pushed[..push]);
+        let mut heard = 0;
         for agent in 0..problem.agents() {
             let mut sent = [0; 2];
             if pull > 0 {
                 sent[0] = self.news.exchange(&exchange, &pair.pull, agent);
             }
+            // a row for who is away, too: what reaches it is counted, and overwritten by the next
+            let place = heard.min(problem.agents() - 1);
             if push > 0 {
-                let mut sum = Sum::new(pushed);
+                let mut sum = Sum::new(self.pushed.row_mut(place, push));
                 sent[1] = self.mass.exchange(&exchange, &pair.push, agent, &self.pushes, &mut sum);
                 sum.finish();
             }
             self.bytes_sent += sent[0] * bytes[0] as u64 + sent[1] * bytes[1] as u64;
-            if self.presence.is_away(agent) {
-                continue;
-            }
-            self.news.mix(at.k, &pair.pull, agent, pulled);
-            let at = Round { agent, ..at };
-            // state k + 1 takes the samples ξ_{k+1}
-            let mut local = Local::new(problem, at, at.k + 1, pair, &mut gradient[..self.d]);
-            let row = self.states.row_mut(agent, state);
-            method.step(at, row, pulled, pushed, &mut local);
-            if let Some(starvation) = &mut self.starvation {
-                starvation.look(at.k + 1, agent, row);
+            if !self.presence.is_away(agent) {
+                self.news.mix(at.k, &pair.pull, agent, self.pulled.row_mut(place, pull));
+                heard += 1;
             }
         }
+
+        let agents = Agents::List(&self.there);
+        self.turns.prepare(problem, at, at.k + 1, agents); // state k + 1 takes the samples ξ_{k+1}
+        let mut block = Hearing {
+            agents,
+            first: 0,
+            states: RowsMut::new(self.states.rows_mut(), state, stride(state)),
+            pulled: Rows::new(self.pulled.rows(), pull, stride(pull)),
+            pushed: Rows::new(self.pushed.rows(), push, stride(push)),
+        };
+        self.turns.finish(method, problem, &self.profile.exchanges[0], at, &mut block)?;
+        if let Some(starvation) = &mut self.starvation {
+            for &agent in &self.there {
+                starvation.look(at.k + 1, agent, self.states.row(agent, state));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -174,13 +186,17 @@ impl<'a> Engine<'a> for Unreliable<'a> {
     }
 
     /// One round: state k becomes state k + 1. Allocates nothing.
-    fn round(&mut self) {
+    fn round(&mut self) -> Result<()> {
         self.in_flight.take();
         self.presence.enter(self.k);
+        self.there.clear();
+        let presence = &self.presence;
+        self.there.extend((0..self.setup.problem.agents()).filter(|&agent| !presence.is_away(agent)));
         let at = self.setup.round(self.k, 0);
         self.send(at);
-        self.step(at);
+        self.step(at)?;
         self.k += 1;
+        Ok(())
     }
 
     fn starved(&self) -> Option<u64> {
@@ -189,34 +205,35 @@ impl<'a> Engine<'a> for Unreliable<'a> {
 
     fn view(&self) -> View<'_> {
         let in_flight = self.in_flight.get_or_init(|| {
-            let mut row = vec![0.0; self.layout.push.len(self.d)];
+            let mut row = vec![0.0; self.profile.push.len(self.d)];
             let mut sum = Sum::new(&mut row);
             self.mass.on_its_way(&mut sum);
             row
         });
         let bytes_sent = Some(self.bytes_sent);
-        View { in_flight, bytes_sent, ..self.setup.view(self.k, self.states.rows()) }
+        View { in_flight, bytes_sent, ..self.setup.view(self.k, &self.profile, self.states.rows()) }
     }
 }
 
 /// Whether faults can be, and whether a method can do without some messages on this network; the error says why not.
 pub fn check(method: &dyn Method, topology: &Topology, faults: &Faults) -> Result<()> {
     faults.check(topology.agents())?;
-    let roles = method.roles();
+    let profile = method.profile(SMALLEST);
+    let roles = profile.roles;
     let reason = match () {
-        () if method.network() == Network::Central => "a centralised method has no links of its own",
-        () if method.network() == Network::PullOnly => {
+        () if profile.network == Network::Central => "a centralised method has no links of its own",
+        () if profile.network == Network::PullOnly => {
             "a pull-only method needs one π_R for all rounds, and where messages are missing R is another in each"
         }
-        () if method.phases() > 1 => "it exchanges several times a round",
-        () if method.keeps_copies() => {
+        () if profile.phases() > 1 => "it exchanges several times a round",
+        () if profile.keeps_copies => {
             "it keeps copies of its neighbours' state, made of differences: a lost one would spoil them for ever"
         }
-        () if sends_a_share(method) => SENT_IN_PART,
-        () if method.reliance() != Reliance::Nothing => RELIES_ON_THE_LAST_ROUND,
+        () if profile.sends_a_share => SENT_IN_PART,
+        () if profile.reliance != Reliance::Nothing => RELIES_ON_THE_LAST_ROUND,
         () if roles.conserved.is_some() && roles.conserved_sent.is_none() => NOT_SENT_WHOLE,
         () if roles.tracker.is_some() && roles.tracker_sent.is_none() => TRACKERS_NOT_PUSHED,
-        () if weights_can_vanish(method, topology) => VANISHING_WEIGHTS,
+        () if weights_can_vanish(&profile, topology) => VANISHING_WEIGHTS,
         () => return Ok(()),
     };
     Err(Error::NeedsEveryMessage(reason))
@@ -231,26 +248,17 @@ pub(crate) const TRACKERS_NOT_PUSHED: &str =
 /// Why a method's sum cannot be followed while messages are on their way.
 pub(crate) const NOT_SENT_WHOLE: &str =
     "what it conserves is not sent as it is, so that what is on its way cannot be counted";
-/// Why [`sends_a_share`] matters.
+/// Why [`Profile::sends_a_share`] matters.
 pub(crate) const SENT_IN_PART: &str = "what it conserves is not sent as it is, but compressed with a share γ < 1 of mixing, so that \
      what is on its way cannot be counted: give `gamma = 1` beside `alpha = 0`, which encodes the message itself";
 /// Why [`weights_can_vanish`] matters.
 pub(crate) const VANISHING_WEIGHTS: &str =
     "it divides by push-sum weights, and one is zero where an agent keeps nothing and nothing arrives";
 
-/// Whether it is something around a method that would send its sums whole, and does not.
-pub(crate) fn sends_a_share(method: &dyn Method) -> bool {
-    let sent = |method: &dyn Method| {
-        let roles = method.roles();
-        roles.tracker_sent.is_some() || roles.conserved_sent.is_some()
-    };
-    !sent(method) && method.inner().is_some_and(sent)
-}
-
 /// Whether the method divides by push-sum weights that can be zero: an agent that keeps nothing of its own may hear nothing.
-pub(crate) fn weights_can_vanish(method: &dyn Method, topology: &Topology) -> bool {
+pub(crate) fn weights_can_vanish(profile: &Profile, topology: &Topology) -> bool {
     let keeps = |mixing: &Mixing| (0..mixing.agents()).all(|i| mixing.weight(i, i) > 0.0);
-    method.roles().weight.is_some() && !topology.period().iter().all(|pair| keeps(&pair.push))
+    profile.roles.weight.is_some() && !topology.period().iter().all(|pair| keeps(&pair.push))
 }
 
 /// What an exchange of messages needs to know of its round.

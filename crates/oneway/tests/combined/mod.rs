@@ -13,7 +13,7 @@ use crate::common::{advance, distance, estimates, quadratic, simulate, topology}
 
 /// Methods whose messages can be compressed from outside: neither compressed already, nor centralised.
 pub fn bare() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter().filter(|kind| kind.network != Network::Central && coded(kind.name).is_none())
+    KINDS.iter().filter(|kind| kind.network() != Network::Central && coded(kind.name).is_none())
 }
 
 /// A compressed method with another codec and other parameters.

@@ -32,7 +32,7 @@ pub fn methods() -> impl Iterator<Item = (&'static Kind, Subgraph)> {
 
 /// The topology that a method gets on a digraph.
 pub fn topology(kind: &Kind, graph: Subgraph, digraphs: &[Digraph], root: usize) -> Topology {
-    match kind.network {
+    match kind.network() {
         Network::Central => Topology::complete(digraphs[0].agents()).unwrap(),
         Network::Undirected if kind.name == "d2" => lazily(&balanced(digraphs)), // for no eigenvalue below −1/3
         Network::Balanced | Network::Undirected => balanced(digraphs),
@@ -131,7 +131,7 @@ pub fn table() -> impl Iterator<Item = (&'static Kind, Subgraph, &'static str, V
                 && !build(kind).keeps_copies()
                 && build(kind).reliance() == Reliance::Nothing;
             (digraphs.len() == 1 || changing)
-                && (kind.network != Network::PullOnly || !π_moves(name))
+                && (kind.network() != Network::PullOnly || !π_moves(name))
                 && build(kind).check_network(&topology(kind, graph, digraphs, 0)).is_ok()
         };
         digraphs().into_iter().filter(fits).map(move |(name, digraphs)| (kind, graph, name, digraphs))
@@ -201,7 +201,7 @@ pub fn simulate<'a>(
 }
 
 pub fn advance(simulator: &mut Simulator<'_>, rounds: usize) {
-    (0..rounds).for_each(|_| simulator.round());
+    (0..rounds).try_for_each(|_| simulator.round()).unwrap();
 }
 
 /// All agents' estimates, one after another.

@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use oneway::engine::Setup;
-use oneway::method::{Local, Round};
+use oneway::engine::{Setup, Turns};
+use oneway::method::{Agents, Heard, Hearing, Profile, Round, RowsMut};
+use oneway::numeric::Precision;
 use oneway::unreliable::{Churn, Faults, Graph, Missing};
 
 /// A message, from whom, to whom, when sent and when there; on the push graph with what it carries.
@@ -17,6 +18,8 @@ struct Message {
 
 pub(crate) struct ByTheBook<'a> {
     setup: Setup<'a>,
+    profile: Profile,
+    turns: Turns,
     faults: &'a Faults,
     k: u64,
     pub states: Vec<Vec<f64>>,
@@ -35,18 +38,23 @@ pub(crate) struct ByTheBook<'a> {
 }
 
 impl<'a> ByTheBook<'a> {
-    pub(crate) fn new(setup: Setup<'a>, faults: &'a Faults) -> Self {
-        let Setup { method, problem, topology, schedule, seed } = setup;
-        let d = problem.dim();
-        let states = (0..problem.agents()).map(|agent| {
-            let mut state = vec![0.0; method.layout(problem).state.len(d)];
-            let at = Round { k: 0, phase: 0, η: schedule.at(0), agent, agents: problem.agents(), seed };
-            method.init(&mut state, &mut Local::new(problem, at, 0, topology.at(0), &mut vec![0.0; d]));
-            state
-        });
-        Self {
-            states: states.collect(),
+    pub(crate) fn new(setup: Setup<'a>, faults: &'a Faults) -> oneway::Result<Self> {
+        let Setup { method, problem, .. } = setup;
+        let (d, profile) = (problem.dim(), method.profile_on(problem));
+        let mut turns = Turns::new(&profile, 1, d);
+        let mut states = vec![];
+        for agent in 0..problem.agents() {
+            let mut state = vec![0.0; profile.state.len(d)];
+            let at = Round { agent, ..setup.round(0, 0) };
+            let row = RowsMut::one(&mut state);
+            turns.start(method, problem, profile.start, at, Agents::one(agent), row)?;
+            states.push(state);
+        }
+        Ok(Self {
+            states,
             setup,
+            profile,
+            turns,
             faults,
             k: 0,
             bytes_sent: 0,
@@ -57,7 +65,7 @@ impl<'a> ByTheBook<'a> {
             pushed: HashMap::new(),
             received: HashMap::new(),
             newest: HashMap::new(),
-        }
+        })
     }
 
     fn away(&self, agent: usize, k: u64) -> bool {
@@ -69,14 +77,15 @@ impl<'a> ByTheBook<'a> {
         }
     }
 
-    pub(crate) fn round(&mut self) {
-        let Setup { method, problem, topology, schedule, seed } = self.setup;
+    pub(crate) fn round(&mut self) -> oneway::Result<()> {
+        let Setup { method, problem, topology, seed, .. } = self.setup;
         let (k, n, d) = (self.k, problem.agents(), problem.dim());
-        let (layout, pair) = (method.layout(problem), topology.at(k));
-        let at = |agent: usize| Round { k, phase: 0, η: schedule.at(k), agent, agents: n, seed };
+        let (pair, round) = (topology.at(k), self.setup.round(k, 0));
+        let at = |agent: usize| Round { agent, ..round };
         let (mut pulls, mut pushes) = (vec![], vec![]);
         for agent in 0..n {
-            let [mut pull, mut push] = [layout.pull, layout.push].map(|width| vec![0.0; width.len(d)]);
+            let [mut pull, mut push] =
+                [self.profile.pull, self.profile.push].map(|width| vec![0.0; width.len(d)]);
             if !self.away(agent, k) {
                 method.send(at(agent), &mut self.states[agent], &mut pull, &mut push);
             }
@@ -85,7 +94,7 @@ impl<'a> ByTheBook<'a> {
         }
         self.offered.push(pulls);
 
-        let [pull_bytes, push_bytes] = method.bytes(problem, 0);
+        let [pull_bytes, push_bytes] = self.profile.bytes(0, d, Precision::F64);
         let away: Vec<bool> = (0..n).map(|agent| self.away(agent, k)).collect();
         for link in pair.pull.iter().filter(|link| link.from != link.to && !away[link.from]) {
             self.bytes_sent += pull_bytes as u64;
@@ -97,7 +106,7 @@ impl<'a> ByTheBook<'a> {
         for link in pair.push.iter().filter(|link| link.from != link.to && !away[link.from]) {
             self.bytes_sent += push_bytes as u64;
             let ends = (link.from, link.to);
-            let ρ = self.pushed.entry(ends).or_insert_with(|| vec![0.0; layout.push.len(d)]);
+            let ρ = self.pushed.entry(ends).or_insert_with(|| vec![0.0; self.profile.push.len(d)]);
             if self.forgets {
                 ρ.fill(0.0);
             }
@@ -128,12 +137,14 @@ impl<'a> ByTheBook<'a> {
                     }
                 }
             }
-            let mut scratch = vec![0.0; d];
-            let mut local = Local::new(problem, at(agent), k + 1, pair, &mut scratch);
-            method.step(at(agent), &mut self.states[agent], &pulled, &pushed, &mut local);
+            let heard = Heard { state: &mut self.states[agent], pulled: &pulled, pushed: &pushed };
+            let mut heard = Hearing::one(agent, heard);
+            self.turns.prepare(problem, at(agent), k + 1, Agents::one(agent));
+            self.turns.finish(method, problem, &self.profile.exchanges[0], at(agent), &mut heard)?;
         }
         self.pushes.retain(|message| message.arrival > k);
         self.k += 1;
+        Ok(())
     }
 
     /// What an agent pulls: of each neighbour the newest row that reached it while it was there.

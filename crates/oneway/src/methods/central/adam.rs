@@ -6,10 +6,10 @@
 
 use super::{Central, Descent};
 use crate::Result;
-use crate::method::{Network, Round};
+use crate::method::{At, Round};
 use crate::methods::{Kind, Trust};
+use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::row;
 use crate::topology::Subgraph;
 
 /// Along the mean of the gradients, scaled by the mean of their squares.
@@ -37,19 +37,23 @@ impl AdamDescent {
 }
 
 impl Descent for AdamDescent {
-    const MEMORY: usize = 2;
+    type Memory<S: Real> = [S; 2];
+
+    /// 1 − β^t of the t-th step.
+    #[inline(always)]
+    fn constants(&self, at: &Round<'_>) -> [f64; 2] {
+        let t = (at.k + 1) as f64;
+        [self.β_1, self.β_2].map(|β| 1.0 - libm::pow(β, t))
+    }
 
     #[inline(always)]
-    fn descend(&self, at: Round, x: &mut [f64], memory: &mut [f64], mean: &[f64]) {
-        let Self { β_1, β_2, ε } = *self;
-        let ([m, v], []) = row::split_mut(memory);
-        let t = (at.k + 1) as f64;
-        let [unbias_m, unbias_v] = [β_1, β_2].map(|β| 1.0 - libm::pow(β, t)); // 1 − β^t
-        for (((x, m), v), g) in x.iter_mut().zip(m).zip(v).zip(mean) {
-            *m = β_1 * *m + (1.0 - β_1) * g; //                               m⁺ = β₁ m + (1−β₁) ḡ
-            *v = β_2 * *v + (1.0 - β_2) * (g * g); //                         v⁺ = β₂ v + (1−β₂) ḡ²
-            *x -= at.η * (*m / unbias_m) / ((*v / unbias_v).sqrt() + ε); //   x⁺ = x − η m̂/(√v̂ + ε)
-        }
+    fn descend<S: Real>(&self, at: At<S>, x: S, [m, v]: [S; 2], g: S) -> (S, [S; 2]) {
+        let [β_1, β_2] = [S::parameter("β₁", self.β_1), S::parameter("β₂", self.β_2)];
+        let [unbias_m, unbias_v] = at.constants;
+        let m = β_1 * m + (S::one() - β_1) * g; //         m⁺ = β₁ m + (1−β₁) ḡ
+        let v = β_2 * v + (S::one() - β_2) * (g * g); //   v⁺ = β₂ v + (1−β₂) ḡ²
+        // x⁺ = x − η m̂/(√v̂ + ε)
+        (x - at.η * (m / unbias_m) / ((v / unbias_v).sqrt() + S::parameter("ε", self.ε)), [m, v])
     }
 }
 
@@ -59,7 +63,6 @@ pub(in crate::methods) const KIND: Kind = Kind {
     rule: "m⁺ = β₁m + (1−β₁)ḡ; v⁺ = β₂v + (1−β₂)ḡ²; x⁺ = x − ηm̂/(√v̂ + ε)",
     reference: "Kingma & Ba 2015",
     trust: Trust::A,
-    network: Network::Central,
     graphs: &[Subgraph::Full],
     parameters: &[
         Parameter { name: "beta1", about: "β₁ in [0, 1), what is kept of the mean", default: Some(0.9) },

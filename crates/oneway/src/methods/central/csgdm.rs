@@ -4,8 +4,9 @@
 
 use super::{Central, Descent};
 use crate::Result;
-use crate::method::{Network, Round};
+use crate::method::At;
 use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
+use crate::numeric::Real;
 use crate::topology::Subgraph;
 
 /// Along an exponential mean of the mean gradients.
@@ -25,15 +26,13 @@ impl Csgdm {
 }
 
 impl Descent for MomentumDescent {
-    const MEMORY: usize = 1;
+    type Memory<S: Real> = S;
 
     #[inline(always)]
-    fn descend(&self, at: Round, x: &mut [f64], m: &mut [f64], mean: &[f64]) {
-        let λ = self.λ;
-        for ((x, m), mean) in x.iter_mut().zip(m).zip(mean) {
-            *m = (1.0 - λ) * *m + λ * mean; //   m⁺ = (1−λ) m + λ ḡ
-            *x -= at.η * *m; //                  x⁺ = x − η m⁺
-        }
+    fn descend<S: Real>(&self, at: At<S>, x: S, m: S, mean: S) -> (S, S) {
+        let λ = S::parameter("λ", self.λ);
+        let m = (S::one() - λ) * m + λ * mean; //   m⁺ = (1−λ) m + λ ḡ
+        (x - at.η * m, m) //                        x⁺ = x − η m⁺
     }
 }
 
@@ -43,7 +42,6 @@ pub(in crate::methods) const KIND: Kind = Kind {
     rule: "m⁺ = (1−λ)m + λḡ; x⁺ = x − ηm⁺",
     reference: "Sutskever, Martens, Dahl & Hinton 2013",
     trust: Trust::A,
-    network: Network::Central,
     graphs: &[Subgraph::Full],
     parameters: &[MOMENTUM],
     build: |parameters| Ok(Box::new(Csgdm::new(parameters.real("momentum")?)?)),

@@ -16,120 +16,139 @@ pub(super) use csgdm::KIND as CSGDM;
 use std::fmt::Debug;
 
 use crate::Result;
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{self, Estimator, Gradient, Storm};
+use crate::method::{Ask, At, Mail, Method, Network, Numbers, Profile, Roles, Round, Rule};
+use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, Storm, with_any};
 use crate::methods::{Kind, Trust};
-use crate::passes::{self, Passes};
-use crate::problem::Problem;
-use crate::row::Width;
+use crate::numeric::{Lanes, Real};
 use crate::topology::Subgraph;
 
-/// How a step is made of the mean of all estimates.
-pub trait Descent: Send + Sync + Debug {
-    /// Vectors that it keeps; they start at zero.
-    const MEMORY: usize;
+/// How a step is made of the mean gradient: one coordinate of it.
+pub trait Descent: Send + Sync + Debug + 'static {
+    /// What it keeps besides x; zero at first.
+    type Memory<S: Real>: Numbers<S>;
 
-    /// x ← x⁺, from the mean ḡ at x.
-    fn descend(&self, at: Round, x: &mut [f64], memory: &mut [f64], mean: &[f64]);
+    /// Numbers that are the same for all coordinates of a round.
+    #[inline(always)]
+    fn constants(&self, _at: &Round<'_>) -> [f64; 2] {
+        [0.0; 2]
+    }
+
+    /// x⁺ and what is kept, from the mean ḡ.
+    fn descend<S: Real>(&self, at: At<S>, x: S, memory: Self::Memory<S>, mean: S) -> (S, Self::Memory<S>);
 }
 
-/// Descent along the mean; state is x, the descent's memory, the agent's own estimate, and for estimators that look back the
-/// last x and their memory.
+/// Centralised descent; state is x, the descent's memory, the estimate and the estimator's memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Central<D, E = Gradient> {
     descent: D,
     estimator: E,
-    looks_back: bool,
 }
 
-/// x⁺ = x − ηḡ: gradient descent.
+/// x⁺ = x − ηḡ.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plain;
 
 impl Descent for Plain {
-    const MEMORY: usize = 0;
+    type Memory<S: Real> = ();
 
     #[inline(always)]
-    fn descend(&self, at: Round, x: &mut [f64], _memory: &mut [f64], mean: &[f64]) {
-        x.iter_mut().zip(mean).for_each(|(x, mean)| *x -= at.η * mean);
+    fn descend<S: Real>(&self, at: At<S>, x: S, _memory: (), mean: S) -> (S, ()) {
+        (x - at.η * mean, ())
     }
 }
 
 impl<D: Descent> Central<D> {
-    /// A descent along the mean of the newest gradients.
+    /// This descent along the mean gradient.
     pub const fn of(descent: D) -> Self {
-        Self { descent, estimator: Gradient, looks_back: false }
+        Self { descent, estimator: Gradient }
     }
 
-    /// The same along the mean of other estimates.
-    pub fn with<E: Estimator>(self, estimator: E) -> Central<D, E> {
-        Central { descent: self.descent, estimator, looks_back: true }
-    }
-}
-
-/// A state row, taken apart.
-struct Parts<'s> {
-    x: &'s mut [f64],
-    descent: &'s mut [f64],
-    estimate: &'s mut [f64],
-    x_before: &'s mut [f64],
-    memory: &'s mut [f64],
-}
-
-impl<D: Descent, E: Estimator> Central<D, E> {
-    #[inline(always)]
-    fn split<'s>(&self, state: &'s mut [f64], d: usize) -> Parts<'s> {
-        let (x, rest) = state.split_at_mut(d);
-        let (descent, rest) = rest.split_at_mut(D::MEMORY * d);
-        let (estimate, rest) = rest.split_at_mut(d);
-        let (x_before, memory) = rest.split_at_mut(if self.looks_back { d } else { 0 });
-        Parts { x, descent, estimate, x_before, memory }
+    /// The same along the mean of what another estimator makes of the gradients.
+    pub fn with<E: Estimator>(self, estimator: E) -> Central<D, LookingBack<E>> {
+        Central { descent: self.descent, estimator: LookingBack(estimator) }
     }
 }
 
-impl<D: Descent + 'static, E: Estimator> Method for Central<D, E> {
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let own = 2 + D::MEMORY + usize::from(self.looks_back);
-        let state = Width::vectors(own + self.estimator.memory(problem));
-        Layout { state, pull: Width::NONE, push: Width::vectors(1) }
-    }
+impl<D: Descent, E: Estimator> Rule for Central<D, E> {
+    type State<S: Real> = ((S, D::Memory<S>), (S, E::Memory<S>));
+    type Pull<S: Real> = ();
+    type Push<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x"];
 
-    fn network(&self) -> Network {
-        Network::Central
-    }
-
-    fn roles(&self) -> Roles {
-        Roles { momentum: self.estimator.averages().then_some(1 + D::MEMORY), ..Roles::default() }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.estimator.check(problem)
-    }
-
-    fn own_passes(&self) -> Option<&dyn Passes> {
-        passes::compiled(self)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let Parts { x, descent, estimate, x_before, memory } = self.split(state, local.problem().dim());
-        local.start(x);
-        descent.fill(0.0);
-        x_before.copy_from_slice(&x[..x_before.len()]);
-        self.estimator.first(x, estimate, memory, local);
+    fn profile(&self) -> Profile {
+        type Probe = Lanes<f64, 1>;
+        let place = 1 + <D::Memory<Probe> as Numbers<Probe>>::COUNT;
+        let roles = Roles { momentum: self.estimator.averages().then_some(place), ..Roles::default() };
+        estimator::profile(Network::Central, &self.estimator).with_roles(roles)
     }
 
     #[inline(always)]
-    fn send(&self, _at: Round, state: &mut [f64], _pull: &mut [f64], push: &mut [f64]) {
-        push.copy_from_slice(self.split(state, push.len()).estimate);
+    fn constants(&self, at: &Round<'_>) -> [f64; 2] {
+        self.descent.constants(at)
     }
 
     #[inline(always)]
-    fn step(&self, at: Round, state: &mut [f64], _pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let Parts { x, descent, estimate, x_before, memory } = self.split(state, pushed.len());
-        x_before.copy_from_slice(&x[..x_before.len()]);
-        self.descent.descend(at, x, descent, pushed);
-        let x_before = if self.looks_back { &*x_before } else { &*x };
-        estimate.copy_from_slice(self.estimator.next(x_before, x, estimate, memory, local)); // for the next mean
+    fn start<S: Real>(&self, _: At<S>, x: S, g: [S; 2]) -> Self::State<S> {
+        ((x, Numbers::load(0, &mut |_| S::zero())), self.estimator.first(x, g))
+    }
+
+    #[inline(always)]
+    fn send<S: Real>(&self, _: At<S>, (_, (estimate, _)): Self::State<S>) -> Mail<(), S> {
+        Mail { pull: (), push: estimate }
+    }
+
+    #[inline(always)]
+    fn points<S: Real>(&self, at: At<S>, ((x, memory), _): Self::State<S>, heard: Mail<(), S>) -> [S; 2] {
+        [self.descent.descend(at, x, memory, heard.push).0, x]
+    }
+
+    #[inline(always)]
+    fn update<S: Real>(
+        &self,
+        at: At<S>,
+        ((x, memory), (estimate, estimator_memory)): Self::State<S>,
+        heard: Mail<(), S>,
+        g: [S; 2],
+    ) -> Self::State<S> {
+        let next = self.estimator.next(x, estimate, estimator_memory, g); // for the next mean
+        (self.descent.descend(at, x, memory, heard.push), next)
+    }
+}
+
+/// An estimator that keeps the point before, too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LookingBack<E>(E);
+
+impl<E: Estimator> Estimator for LookingBack<E> {
+    type Memory<S: Real> = (S, E::Memory<S>);
+
+    fn averages(&self) -> bool {
+        self.0.averages()
+    }
+
+    fn asks(&self) -> [Ask; 2] {
+        self.0.asks()
+    }
+
+    #[inline(always)]
+    fn first<S: Real>(&self, x: S, g: [S; 2]) -> (S, Self::Memory<S>) {
+        let (m, memory) = self.0.first(x, g);
+        (m, (x, memory))
+    }
+
+    #[inline(always)]
+    fn next<S: Real>(&self, x: S, m: S, (_, memory): Self::Memory<S>, g: [S; 2]) -> (S, Self::Memory<S>) {
+        let (m, memory) = self.0.next(x, m, memory, g);
+        (m, (x, memory))
+    }
+}
+
+/// Plain descent, around any estimator.
+struct Around;
+
+impl Skeleton for Around {
+    fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
+        Ok(Box::new(Central::of(Plain).with(estimator)))
     }
 }
 
@@ -139,11 +158,10 @@ pub(super) const SGD: Kind = Kind {
     rule: "x⁺ = x − ηḡ",
     reference: "Robbins & Monro 1951",
     trust: Trust::A,
-    network: Network::Central,
     graphs: &[Subgraph::Full],
     parameters: &[],
     build: |_| Ok(Box::new(Central::of(Plain))),
-    with_estimator: Some(|_, estimator| Ok(Box::new(Central::of(Plain).with(estimator)))),
+    with_estimator: Some(|_, estimator| with_any(estimator, Around)),
 };
 
 /// The mean of the agents' estimates is STORM's estimate on the mean of their samples: it is linear in the gradients.

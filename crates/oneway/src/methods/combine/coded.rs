@@ -37,9 +37,11 @@
 
 use super::{Compressed, Damping};
 use crate::codec::{self, Codec};
-use crate::method::{Method, Network};
-use crate::methods::estimator::{Estimator, Gradient, Momentum};
-use crate::methods::{Ab, HEAVY_BALL, Kind, MOMENTUM, Tracking, Trust};
+use crate::method::Method;
+use crate::methods::ab::gradient_tracking;
+use crate::methods::estimator::{AnyEstimator, Gradient, Momentum};
+use crate::methods::tracking::push_pull;
+use crate::methods::{HEAVY_BALL, Kind, MOMENTUM, Tracking, Trust};
 use crate::parameters::{Parameter, Parameters};
 use crate::sample::{Draws, Purpose};
 use crate::topology::Subgraph;
@@ -56,14 +58,14 @@ pub struct Coded {
 }
 
 /// A constructor around a codec, and around another estimator if there is one.
-type WithCodec = fn(&Parameters, Option<Box<dyn Estimator>>, Box<dyn Codec>) -> Result<Box<dyn Method>>;
+type WithCodec = fn(&Parameters, Option<AnyEstimator>, Box<dyn Codec>) -> Result<Box<dyn Method>>;
 
 impl Coded {
     /// The method with this codec in place of its own, and with this estimator if one is given.
     pub fn method(
         &self,
         given: &Parameters,
-        estimator: Option<Box<dyn Estimator>>,
+        estimator: Option<AnyEstimator>,
         codec: Option<Box<dyn Codec>>,
     ) -> Result<Box<dyn Method>> {
         let (name, parameters) = self.codec;
@@ -121,11 +123,11 @@ fn damping(owner: &str, given: &Parameters) -> Result<Damping> {
     }
 }
 
-fn or_gradient(estimator: Option<Box<dyn Estimator>>) -> Box<dyn Estimator> {
-    estimator.unwrap_or_else(|| Box::new(Gradient))
+fn or_gradient(estimator: Option<AnyEstimator>) -> AnyEstimator {
+    estimator.unwrap_or_else(|| Gradient.into())
 }
 
-fn no_room(owner: &str, estimator: Option<Box<dyn Estimator>>, instead: &str) -> Result<()> {
+fn no_room(owner: &str, estimator: Option<AnyEstimator>, instead: &str) -> Result<()> {
     match estimator {
         None => Ok(()),
         Some(estimator) => {
@@ -143,10 +145,6 @@ fn is_deterministic(codec: &dyn Codec) -> bool {
     draws.bits() == fresh().bits()
 }
 
-fn gradient_tracking(estimator: Box<dyn Estimator>, β: f64) -> Result<Box<dyn Method>> {
-    Ok(Box::new(Ab::new(estimator, β)?.balanced()))
-}
-
 pub(in crate::methods) const C_GT: Coded = Coded {
     kind: Kind {
         name: "c-gt",
@@ -154,7 +152,6 @@ pub(in crate::methods) const C_GT: Coded = Coded {
         rule: "X⁺ = X − γ(X̂ − WX̂) − ηV; V⁺ = V − γ(V̂ − WV̂) + G⁺ − G; X̂ = H + 𝒞(X − H), H⁺ = H + α(X̂ − H)",
         reference: "Liao, Li, Huang & Pu 2022",
         trust: Trust::B,
-        network: Network::Balanced,
         graphs: &[Subgraph::Full],
         parameters: &[gamma(0.5), alpha(0.5)],
         build: |given| C_GT.method(given, None, None),
@@ -204,7 +201,7 @@ pub(in crate::methods) const MOTEF: Coded = Coded {
         no_room("motef", estimator, "beer")?;
         let momentum = Momentum::new("motef", given.real("momentum")?)?;
         let damping = Damping::new(given.real("gamma")?, 1.0);
-        let inner = gradient_tracking(Box::new(momentum), 0.0)?;
+        let inner = gradient_tracking(momentum.into(), 0.0)?;
         Ok(Box::new(Compressed::new("motef", inner, codec, [damping; 2])?))
     },
 };
@@ -216,7 +213,6 @@ pub(in crate::methods) const CPP: Coded = Coded {
         rule: "X⁺ = Z − γ(Ẑ − RẐ), Z = X − ηV, Ẑ = H + 𝒞(Z − H); V⁺ = V + γ_v(C−I)𝒞(V) + G⁺ − G",
         reference: "Song, Shi, Pu & Yan 2022",
         trust: Trust::C,
-        network: Network::PushPull,
         parameters: &[gamma(0.8), alpha(0.8), GAMMA_TRACKER],
         build: |given| CPP.method(given, None, None),
         with_estimator: Some(|given, estimator| CPP.method(given, Some(estimator), None)),
@@ -228,7 +224,7 @@ pub(in crate::methods) const CPP: Coded = Coded {
             let expected = "trackers are encoded directly, so the codec must be right in the mean: random-k, quantise, natural";
             return Err(Error::parameter("cpp", "compress", format!("{codec:?}"), expected));
         }
-        let inner = Box::new(Tracking::of(or_gradient(estimator)));
+        let inner = push_pull(or_gradient(estimator))?;
         let dampings = [damping("cpp", given)?, Damping::direct(given.real("gamma_tracker")?)];
         Ok(Box::new(Compressed::new("cpp", inner, codec, dampings)?))
     },
@@ -247,7 +243,7 @@ pub(in crate::methods) const RCPP: Coded = Coded {
     },
     codec: ("quantise", &[]),
     build: |given, estimator, codec| {
-        let inner = Box::new(Tracking::of(or_gradient(estimator)));
+        let inner = push_pull(or_gradient(estimator))?;
         let compressed = Compressed::new("rcpp", inner, codec, [damping("rcpp", given)?; 2])?;
         Ok(Box::new(compressed.scaled("rcpp", given.real("scale")?, given.real("decay")?)?))
     },

@@ -21,8 +21,11 @@
 
 use std::sync::Arc;
 
+use super::row_lengths;
 use crate::codec::{Codec, Quality, Scaled, Wire, scale_at};
-use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
+use crate::method::{
+    Gradient, Heard, Kernel, Method, Network, Point, Profile, Reliance, Round, SMALLEST, Sizes,
+};
 use crate::problem::Problem;
 use crate::row::Width;
 use crate::sample::{Draws, Purpose};
@@ -74,19 +77,19 @@ impl Damping {
 /// mixed by the same (1−γ)I + γW as the vectors: else a network that changes would give the two different limits.
 ///
 /// The state is the inner method's, then the wrapper's own numbers as scalars, so that the roles of vectors and scalars stay
-/// valid: the two rows that will be handed over, h and hw of each exchange of a round, and three sizes.
+/// valid: the two rows that will be handed over, and h and hw of each exchange of a round.
 #[derive(Debug)]
 pub struct Compressed {
     inner: Box<dyn Method>,
+    /// Vectors in the inner method's pull row and in its push row, and its exchanges a round.
+    vectors: [usize; 2],
+    phases: usize,
     codec: Arc<dyn Codec>,
     pull: Damping,
     push: Damping,
     /// s₀ and ζ: in round k the code is s_k𝒞(·/s_k) with s_k = s₀ζ^k.
     scale: Option<[f64; 2]>,
 }
-
-/// Numbers at the end of a state row that say how it is cut: `send` sees no problem that could tell.
-const SIZES: usize = 3;
 
 impl Compressed {
     /// Compresses what `inner` pulls and what it pushes; `owner` is who is named in errors.
@@ -105,8 +108,11 @@ impl Compressed {
                 "the method corrects by how far W has moved its messages, and would take the code's error for that",
             );
         }
+        let Profile { pull: pulled, push: pushed, exchanges, .. } = inner.profile(SMALLEST);
         Ok(Self {
             inner,
+            vectors: [pulled.vectors, pushed.vectors],
+            phases: exchanges.len(),
             codec: codec.into(),
             pull: pull.check(owner)?,
             push: push.check(owner)?,
@@ -130,17 +136,6 @@ impl Compressed {
             None => self.codec.compress(x, draws),
             Some(scale) => Scaled::new(&*self.codec, scale_at(scale, k)).compress(x, draws),
         }
-    }
-
-    /// What is sent in a phase, on the pull graph and on the push graph: a row may leave out vectors, or all.
-    fn sent(&self, problem: &dyn Problem, phase: u32) -> [Width; 2] {
-        let (Layout { pull, push, .. }, d) = (self.inner.layout(problem), problem.dim());
-        let [pulled, pushed] = self.inner.bytes(problem, phase);
-        let sent = |width: Width, whole: usize| match (whole / size_of::<f64>()).checked_sub(width.scalars) {
-            None => Width::NONE,
-            Some(numbers) => Width { vectors: numbers.checked_div(d).unwrap_or(0), ..width },
-        };
-        [sent(pull, pulled), sent(push, pushed)]
     }
 
     /// γ and α on one graph in dimension d.
@@ -168,22 +163,21 @@ impl Compressed {
 
     /// Numbers that are kept of a row.
     fn kept(&self, Cut { row, vectors, damping, .. }: Cut) -> usize {
-        row + if damping.is_direct() { 0 } else { 2 * vectors * self.inner.phases() as usize }
+        row + if damping.is_direct() { 0 } else { 2 * vectors * self.phases }
     }
 
     /// The inner state, and what is kept of the messages on the two graphs.
     fn split<'s>(
         &self,
-        phase: u32,
+        at: Round<'_>,
         state: &'s mut [f64],
         [pull, push]: [usize; 2],
     ) -> (&'s mut [f64], [Messages<'s>; 2]) {
-        let (state, sizes) = state.split_last_chunk_mut::<SIZES>().expect("the sizes are at the end");
-        let [d, pull_vectors, push_vectors] = sizes.map(|size| size as usize);
+        let (d, [pull_vectors, push_vectors]) = (at.d, self.vectors);
         let push = Cut { row: push, vectors: push_vectors * d, d, damping: self.push };
         let pull = Cut { row: pull, vectors: pull_vectors * d, d, damping: self.pull };
-        let (state, push) = self.cut(state, push, phase);
-        let (inner, pull) = self.cut(state, pull, phase);
+        let (state, push) = self.cut(state, push, at.phase);
+        let (inner, pull) = self.cut(state, pull, at.phase);
         (inner, [pull, push])
     }
 }
@@ -234,9 +228,9 @@ impl Messages<'_> {
         }
     }
 
-    /// What the method is handed in place of the mixed row, from the mixture of all q.
+    /// Makes what the method is handed in place of the mixed row, from the mixture of all q.
     #[inline(always)]
-    fn decode(&mut self, mixed: &[f64]) -> &[f64] {
+    fn decode(&mut self, mixed: &[f64]) {
         let (γ, α) = (self.γ, self.α);
         let (q_mixed, scalars) = mixed.split_at(self.vectors);
         let (vectors, scalars_handed) = self.handed.split_at_mut(self.vectors);
@@ -248,39 +242,36 @@ impl Messages<'_> {
             *hw += α * wq; //                                          hw ← hw + αWq
         }
         scalars_handed.iter_mut().zip(scalars).for_each(|(handed, mixed)| *handed += mixed);
-        self.handed
     }
 }
 
 impl Method for Compressed {
+    fn profile(&self, sizes: Sizes) -> Profile {
+        let d = sizes.dim;
+        let mut profile = self.inner.profile(sizes);
+        profile.points_are_pulled = false; // but at what is handed over
+        let kept = |width: Width, damping| {
+            self.kept(Cut { row: width.len(d), vectors: width.vectors * d, d, damping })
+        };
+        profile.state.scalars += kept(profile.pull, self.pull) + kept(profile.push, self.push);
+        if self.push != Damping::direct(1.0) {
+            // what travels is q: it is what its receiver will miss only if all of it is handed on
+            let roles = &mut profile.roles;
+            profile.sends_a_share |= roles.tracker_sent.is_some() || roles.conserved_sent.is_some();
+            (roles.tracker_sent, roles.conserved_sent) = (None, None);
+        }
+        profile.keeps_copies |= !(self.pull.is_direct() && self.push.is_direct());
+        let rows = (0..profile.phases()).map(|phase| profile.sent(phase)).collect();
+        profile.wire = Some(Wire { codec: Arc::clone(&self.codec), scale: self.scale, d, rows });
+        profile
+    }
+
     fn inner(&self) -> Option<&dyn Method> {
         Some(&*self.inner)
     }
 
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let (inner, d) = (self.inner.layout(problem), problem.dim());
-        let kept = |width: Width, damping| {
-            self.kept(Cut { row: width.len(d), vectors: width.vectors * d, d, damping })
-        };
-        let own = kept(inner.pull, self.pull) + kept(inner.push, self.push) + SIZES;
-        Layout { state: inner.state.and_scalars(inner.state.scalars + own), ..inner }
-    }
-
-    fn network(&self) -> Network {
-        self.inner.network()
-    }
-
-    fn roles(&self) -> Roles {
-        // what travels is q: it is what its receiver will miss only if all of it is handed on
-        let roles = self.inner.roles();
-        match self.push == Damping::direct(1.0) {
-            true => roles,
-            false => Roles { tracker_sent: None, conserved_sent: None, ..roles },
-        }
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        self.inner.check(problem)?;
+    fn check_problem(&self, problem: &dyn Problem) -> Result<()> {
+        self.inner.check_problem(problem)?;
         if let Quality::Unbiased { ω } = self.codec.quality(problem.dim()) {
             for damping in [self.pull, self.push] {
                 let [_, α] = self.rates(damping, problem.dim());
@@ -296,36 +287,17 @@ impl Method for Compressed {
         }
         Ok(())
     }
+}
 
-    fn keeps_copies(&self) -> bool {
-        !(self.pull.is_direct() && self.push.is_direct()) || self.inner.keeps_copies()
+impl Kernel<f64> for Compressed {
+    fn start(&self, at: Round<'_>, x: &[f64], gradient: Gradient<'_, f64>, state: &mut [f64]) {
+        state.fill(0.0); // h = hw = 0
+        let (inner, _) = self.split(at, state, row_lengths(&*self.inner, at));
+        self.inner.start(at, x, gradient, inner);
     }
 
-    /// A vector takes the bytes of its code, a single number eight.
-    fn bytes(&self, problem: &dyn Problem, phase: u32) -> [usize; 2] {
-        let d = problem.dim();
-        let bytes = |sent: Width| sent.vectors * self.codec.bytes(d) + sent.scalars * size_of::<f64>();
-        self.sent(problem, phase).map(bytes)
-    }
-
-    fn wire(&self, problem: &dyn Problem) -> Option<Wire> {
-        let rows = (0..self.phases()).map(|phase| self.sent(problem, phase)).collect();
-        Some(Wire { codec: Arc::clone(&self.codec), scale: self.scale, d: problem.dim(), rows })
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let problem = local.problem();
-        let Layout { state: inner, pull, push } = self.inner.layout(problem);
-        let (inner, own) = state.split_at_mut(inner.len(problem.dim()));
-        self.inner.init(inner, local);
-        own.fill(0.0); // h = hw = 0
-        if let Some(sizes) = own.last_chunk_mut::<SIZES>() {
-            *sizes = [problem.dim(), pull.vectors, push.vectors].map(|size| size as f64);
-        }
-    }
-
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        let (inner, [mut pulls, mut pushes]) = self.split(at.phase, state, [pull.len(), push.len()]);
+    fn send(&self, at: Round<'_>, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
+        let (inner, [mut pulls, mut pushes]) = self.split(at, state, [pull.len(), push.len()]);
         [&mut *pull, &mut *push].into_iter().for_each(|row| row.fill(0.0)); // what the method leaves out stays 0
         self.inner.send(at, inner, pull, push);
         let mut draws = at.draws(Purpose::Codec);
@@ -333,8 +305,19 @@ impl Method for Compressed {
         pushes.encode(push, |x| self.compress(at.k, x, &mut draws));
     }
 
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        let (inner, [mut pulls, mut pushes]) = self.split(at.phase, state, [pulled.len(), pushed.len()]);
-        self.inner.step(at, inner, pulls.decode(pulled), pushes.decode(pushed), local);
+    fn point(&self, at: Round<'_>, heard: Heard<'_, f64>, point: Point<'_, f64>) {
+        let Heard { state, pulled, pushed } = heard;
+        let (state, [mut pulls, mut pushes]) = self.split(at, state, [pulled.len(), pushed.len()]);
+        if at.turn == 0 {
+            pulls.decode(pulled);
+            pushes.decode(pushed);
+        }
+        self.inner.point(at, Heard { state, pulled: pulls.handed, pushed: pushes.handed }, point);
+    }
+
+    fn update(&self, at: Round<'_>, heard: Heard<'_, f64>, gradient: Gradient<'_, f64>) {
+        let Heard { state, pulled, pushed } = heard;
+        let (state, [pulls, pushes]) = self.split(at, state, [pulled.len(), pushed.len()]);
+        self.inner.update(at, Heard { state, pulled: pulls.handed, pushed: pushes.handed }, gradient);
     }
 }

@@ -7,12 +7,13 @@
 //! Methods that correct by what W did in the round before are refused: the local round has no W. Exact diffusion with Q steps has,
 //! for each eigenvalue λ of W̃, a mode of trace (Q+1)λ − (Q−1) and determinant λ, stable only if λ > (Q−2)/(Q+2), whatever η is.
 
-use super::{split_rows, with_rows_behind};
-use crate::method::{Layout, Local, Method, Network, Reliance, Roles, Round};
+use super::{holding_rows, row_lengths, split_rows};
+use crate::method::{
+    Ask, Gradient, Heard, Kernel, Method, Network, Point, Profile, Reliance, Round, SMALLEST, Sizes,
+};
 use crate::methods::estimator::HeavyBall;
 use crate::methods::{Dsgd, Dsmt, HEAVY_BALL, Kind, MOMENTUM, Smtpp, Trust};
 use crate::parameters::{Parameter, Parameters};
-use crate::problem::Problem;
 use crate::topology::Subgraph;
 use crate::{Error, Result};
 
@@ -23,6 +24,11 @@ use crate::{Error, Result};
 pub struct LocalUpdates {
     inner: Box<dyn Method>,
     steps: usize,
+    phases: u32,
+    /// Turns after the last exchange of an inner round.
+    last_turns: usize,
+    /// All turns of an inner round: phase, and turn within it.
+    round: Vec<(u32, u32)>,
 }
 
 impl LocalUpdates {
@@ -45,69 +51,101 @@ impl LocalUpdates {
             2..=MOST => {}
             _ => return refuse("there are 1 to 100000 steps for each exchange"),
         }
-        Ok(Self { inner, steps })
+        let exchanges = inner.profile(SMALLEST).exchanges;
+        let turns = exchanges.iter().map(|exchange| exchange.turns.len() as u32);
+        let round =
+            (0..).zip(turns).flat_map(|(phase, turns)| (0..turns).map(move |turn| (phase, turn))).collect();
+        let last_turns = exchanges.last().map_or(0, |exchange| exchange.turns.len());
+        Ok(Self { inner, steps, phases: exchanges.len() as u32, last_turns, round })
     }
 }
 
 /// Steps for each exchange, at most.
 const MOST: usize = 100_000;
 
+impl LocalUpdates {
+    /// Where a turn belongs: in the exchange, or in a phase and turn of a round with oneself.
+    fn place(&self, at: Round<'_>) -> Place {
+        let own = match at.phase + 1 == self.phases {
+            true => (at.turn as usize).checked_sub(self.last_turns),
+            false => None, // the round goes on
+        };
+        own.map_or(Place::Exchange, |turn| {
+            let (phase, turn) = self.round[turn % self.round.len()];
+            Place::Own { phase, turn }
+        })
+    }
+
+    /// How many numbers of the rows are kept behind the state.
+    fn kept(&self, pulled: &[f64], pushed: &[f64]) -> [usize; 2] {
+        if self.steps == 1 { [0; 2] } else { [pulled.len(), pushed.len()] }
+    }
+}
+
+/// Where a turn belongs.
+enum Place {
+    /// After the exchange.
+    Exchange,
+    /// In a round with oneself, as if R = C = I.
+    Own { phase: u32, turn: u32 },
+}
+
 impl Method for LocalUpdates {
+    fn profile(&self, sizes: Sizes) -> Profile {
+        let mut profile = self.inner.profile(sizes);
+        if self.steps == 1 {
+            return profile;
+        }
+        profile.points_are_pulled = false;
+        let round: Vec<Ask> = profile.exchanges.iter().flat_map(|exchange| exchange.turns.clone()).collect();
+        if let Some(last) = profile.exchanges.last_mut() {
+            last.turns.extend(std::iter::repeat_n(round, self.steps - 1).flatten());
+        }
+        holding_rows(profile, sizes.dim)
+    }
+
     fn inner(&self) -> Option<&dyn Method> {
         Some(&*self.inner)
     }
+}
 
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let inner = self.inner.layout(problem);
-        match self.steps {
-            1 => inner,
-            _ => Layout { state: with_rows_behind(inner, problem.dim()), ..inner },
-        }
+impl Kernel<f64> for LocalUpdates {
+    fn start(&self, at: Round<'_>, x: &[f64], gradient: Gradient<'_, f64>, state: &mut [f64]) {
+        let rows = if self.steps == 1 { [0; 2] } else { row_lengths(&*self.inner, at) };
+        let (inner, own) = split_rows(state, rows);
+        own.into_iter().for_each(|row| row.fill(0.0));
+        self.inner.start(at, x, gradient, inner);
     }
 
-    fn network(&self) -> Network {
-        self.inner.network()
+    fn send(&self, at: Round<'_>, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
+        let (inner, _) = split_rows(state, self.kept(pull, push));
+        self.inner.send(at, inner, pull, push);
     }
 
-    fn roles(&self) -> Roles {
-        self.inner.roles()
-    }
-
-    fn bytes(&self, problem: &dyn Problem, phase: u32) -> [usize; 2] {
-        self.inner.bytes(problem, phase)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let inner = self.inner.layout(local.problem()).state.len(local.problem().dim());
-        let (inner, rows) = state.split_at_mut(inner);
-        self.inner.init(inner, local);
-        rows.fill(0.0);
-    }
-
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        match self.steps {
-            1 => self.inner.send(at, state, pull, push),
-            _ => {
-                let (inner, _) = split_rows(state, [pull.len(), push.len()]);
-                self.inner.send(at, inner, pull, push);
+    fn point(&self, at: Round<'_>, heard: Heard<'_, f64>, point: Point<'_, f64>) {
+        let Heard { state, pulled, pushed } = heard;
+        let (state, [own_pull, own_push]) = split_rows(state, self.kept(pulled, pushed));
+        match self.place(at) {
+            Place::Exchange => self.inner.point(at, Heard { state, pulled, pushed }, point),
+            Place::Own { phase, turn } => {
+                let at = Round { phase, turn, ..at };
+                if turn == 0 {
+                    self.inner.send(at, state, own_pull, own_push);
+                }
+                self.inner.point(at, Heard { state, pulled: own_pull, pushed: own_push }, point);
             }
         }
     }
 
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
-        if self.steps == 1 {
-            return self.inner.step(at, state, pulled, pushed, local);
-        }
-        let (inner, [own_pull, own_push]) = split_rows(state, [pulled.len(), pushed.len()]);
-        self.inner.step(at, inner, pulled, pushed, local);
-        let phases = self.inner.phases();
-        if at.phase + 1 < phases {
-            return; // the round goes on
-        }
-        for phase in (1..self.steps).flat_map(|_| 0..phases) {
-            let at = Round { phase, ..at };
-            self.inner.send(at, inner, own_pull, own_push);
-            self.inner.step(at, inner, own_pull, own_push, local); // as if R = C = I
+    fn update(&self, at: Round<'_>, heard: Heard<'_, f64>, gradient: Gradient<'_, f64>) {
+        let Heard { state, pulled, pushed } = heard;
+        let (state, [own_pull, own_push]) = split_rows(state, self.kept(pulled, pushed));
+        match self.place(at) {
+            Place::Exchange => self.inner.update(at, Heard { state, pulled, pushed }, gradient),
+            Place::Own { phase, turn } => {
+                let heard = Heard { state, pulled: own_pull, pushed: own_push };
+                self.inner.update(Round { phase, turn, ..at }, heard, gradient);
+            }
         }
     }
 }
@@ -126,7 +164,6 @@ pub(in crate::methods) const LOCAL_SMTPP: Kind = Kind {
     rule: "SMTPP, then Q − 1 times x⁺ = x − ηv; m⁺ = (1−λ)m + λg⁺; v⁺ = v + m⁺ − m",
     reference: "local updates of Fan, Liao, Xu, Guo & Dian's method",
     trust: Trust::C,
-    network: Network::PushPull,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[MOMENTUM, LOCAL_STEPS],
     build: |given| local("local-smtpp", given, Box::new(Smtpp::new(given.real("momentum")?)?)),
@@ -151,7 +188,6 @@ pub(in crate::methods) const LOCAL_DSMT: Kind = Kind {
     about: "DSMT with Q steps for each exchange (LMT without its accelerated mixing)",
     rule: "DSMT, then Q − 1 times x⁺ = x − ηy; z⁺ = (1−λ)z + λg⁺; y⁺ = y + z⁺ − z",
     reference: "local updates of Huang, Pu & Nedić's method",
-    network: Network::Balanced,
     graphs: &[Subgraph::Full],
     build: |given| local("local-dsmt", given, Box::new(Dsmt::new(given.real("momentum")?)?)),
     ..LOCAL_SMTPP

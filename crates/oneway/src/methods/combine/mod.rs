@@ -16,7 +16,7 @@ pub(super) use coded::{BEER, C_GT, COMPRESSED_SMTPP, CPP, HB_SECTOR, MOTEF, RCPP
 pub(super) use local_updates::{LOCAL_DSMT, LOCAL_SMTPP, PD_SGDM};
 pub(super) use multi_gossip::MULTI_GOSSIP;
 
-use crate::method::Layout;
+use crate::method::{Method, Profile, Round, Sizes};
 use crate::parameters::Parameter;
 use crate::row::Width;
 
@@ -72,17 +72,26 @@ pub const COMBINATORS: &[Combinator] = &[
     },
 ];
 
-/// The state with a pull row and a push row behind it: as vectors, so that theory sees them, unless scalars are in the way.
-fn with_rows_behind(Layout { state, pull, push }: Layout, d: usize) -> Width {
-    match state.scalars + pull.scalars + push.scalars {
+/// The profile of a method that keeps a pull row and a push row behind the state: as vectors, so that theory sees them, unless
+/// scalars are in the way.
+fn holding_rows(profile: Profile, d: usize) -> Profile {
+    let Profile { state, pull, push, .. } = profile;
+    let state = match state.scalars + pull.scalars + push.scalars {
         0 => Width::vectors(state.vectors + pull.vectors + push.vectors),
         _ => state.and_scalars(state.scalars + pull.len(d) + push.len(d)),
-    }
+    };
+    Profile { state, ..profile }
 }
 
 /// The inner state, and the two rows behind it.
-fn split_rows(state: &mut [f64], [pull, push]: [usize; 2]) -> (&mut [f64], [&mut [f64]; 2]) {
+fn split_rows<T>(state: &mut [T], [pull, push]: [usize; 2]) -> (&mut [T], [&mut [T]; 2]) {
     let (inner, rows) = state.split_at_mut(state.len() - pull - push);
     let (pulled, pushed) = rows.split_at_mut(pull);
     (inner, [pulled, pushed])
+}
+
+/// Numbers of a pull row and of a push row of this method. Allocates: not for every round.
+fn row_lengths(method: &dyn Method, at: Round<'_>) -> [usize; 2] {
+    let profile = method.profile(Sizes { agents: at.agents, dim: at.d, samples: None });
+    [profile.pull, profile.push].map(|width| width.len(at.d))
 }

@@ -1,11 +1,13 @@
 //! Several exchanges a round: what arrived is sent on, so that the method is handed R^K·pull and C^K·push.
 
-use super::{split_rows, with_rows_behind};
-use crate::method::{Layout, Local, Method, Network, Roles, Round};
-use crate::methods::estimator::{Estimator, Gradient, MeanGradient};
-use crate::methods::{Kind, Tracking, Trust};
+use super::{holding_rows, row_lengths, split_rows};
+use crate::method::{
+    Ask, Exchange, Gradient as Given, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes,
+};
+use crate::methods::estimator::{AnyEstimator, Gradient, MeanGradient};
+use crate::methods::tracking::push_pull;
+use crate::methods::{Kind, Trust};
 use crate::parameters::{Parameter, Parameters};
-use crate::problem::Problem;
 use crate::topology::Subgraph;
 use crate::{Error, Result};
 
@@ -32,7 +34,7 @@ impl MultiGossip {
     }
 
     /// The inner method's phase, and the exchange within it.
-    fn phase(&self, at: Round) -> (Round, u32) {
+    fn phase<'a>(&self, at: Round<'a>) -> (Round<'a>, u32) {
         (Round { phase: at.phase / self.exchanges, ..at }, at.phase % self.exchanges)
     }
 }
@@ -41,42 +43,34 @@ impl MultiGossip {
 const MOST: u32 = 1000;
 
 impl Method for MultiGossip {
+    fn profile(&self, sizes: Sizes) -> Profile {
+        let mut profile = self.inner.profile(sizes);
+        if self.exchanges == 1 {
+            return profile;
+        }
+        profile.points_are_pulled = false;
+        let several = |last: Exchange| {
+            let passed_on = Exchange { sends: last.sends, turns: vec![Ask::Nothing] };
+            std::iter::repeat_n(passed_on, self.exchanges as usize - 1).chain([last])
+        };
+        profile.exchanges = profile.exchanges.into_iter().flat_map(several).collect();
+        holding_rows(profile, sizes.dim)
+    }
+
     fn inner(&self) -> Option<&dyn Method> {
         Some(&*self.inner)
     }
+}
 
-    fn layout(&self, problem: &dyn Problem) -> Layout {
-        let inner = self.inner.layout(problem);
-        match self.exchanges {
-            1 => inner,
-            _ => Layout { state: with_rows_behind(inner, problem.dim()), ..inner },
-        }
+impl Kernel<f64> for MultiGossip {
+    fn start(&self, at: Round<'_>, x: &[f64], gradient: Given<'_, f64>, state: &mut [f64]) {
+        let rows = if self.exchanges == 1 { [0; 2] } else { row_lengths(&*self.inner, at) };
+        let (inner, held) = split_rows(state, rows);
+        held.into_iter().for_each(|row| row.fill(0.0));
+        self.inner.start(at, x, gradient, inner);
     }
 
-    fn network(&self) -> Network {
-        self.inner.network()
-    }
-
-    fn roles(&self) -> Roles {
-        self.inner.roles()
-    }
-
-    fn phases(&self) -> u32 {
-        self.exchanges * self.inner.phases()
-    }
-
-    fn bytes(&self, problem: &dyn Problem, phase: u32) -> [usize; 2] {
-        self.inner.bytes(problem, phase / self.exchanges)
-    }
-
-    fn init(&self, state: &mut [f64], local: &mut Local<'_>) {
-        let inner = self.inner.layout(local.problem()).state.len(local.problem().dim());
-        let (inner, rows) = state.split_at_mut(inner);
-        self.inner.init(inner, local);
-        rows.fill(0.0);
-    }
-
-    fn send(&self, at: Round, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
+    fn send(&self, at: Round<'_>, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
         let (at, exchange) = self.phase(at);
         if self.exchanges == 1 {
             return self.inner.send(at, state, pull, push);
@@ -91,17 +85,24 @@ impl Method for MultiGossip {
         }
     }
 
-    fn step(&self, at: Round, state: &mut [f64], pulled: &[f64], pushed: &[f64], local: &mut Local<'_>) {
+    fn point(&self, at: Round<'_>, heard: Heard<'_, f64>, point: Point<'_, f64>) {
         let (at, exchange) = self.phase(at);
-        if self.exchanges == 1 {
-            return self.inner.step(at, state, pulled, pushed, local);
-        }
-        let (inner, [to_pull, to_push]) = split_rows(state, [pulled.len(), pushed.len()]);
         if exchange + 1 == self.exchanges {
-            return self.inner.step(at, inner, pulled, pushed, local);
+            let rows = if self.exchanges == 1 { [0; 2] } else { [heard.pulled.len(), heard.pushed.len()] };
+            let (state, _) = split_rows(heard.state, rows);
+            self.inner.point(at, Heard { state, ..heard }, point);
         }
-        to_pull.copy_from_slice(pulled);
-        to_push.copy_from_slice(pushed);
+    }
+
+    fn update(&self, at: Round<'_>, heard: Heard<'_, f64>, gradient: Given<'_, f64>) {
+        let (at, exchange) = self.phase(at);
+        let rows = if self.exchanges == 1 { [0; 2] } else { [heard.pulled.len(), heard.pushed.len()] };
+        let (state, [to_pull, to_push]) = split_rows(heard.state, rows);
+        if exchange + 1 == self.exchanges {
+            return self.inner.update(at, Heard { state, ..heard }, gradient);
+        }
+        to_pull.copy_from_slice(heard.pulled);
+        to_push.copy_from_slice(heard.pushed);
     }
 }
 
@@ -113,14 +114,14 @@ const GOSSIP: Parameter =
 /// The rule is from memory: R^K and C^K in place of R and C, and K samples so that a round's cost in gradients keeps pace with its
 /// cost in messages. An estimator that is given takes the place of that mean, with the samples that it draws. Tested: K = 1 is Push-Pull bit for bit, and K exchanges are one with R^K and C^K. Not verified: the authors'
 /// choice of K, which they take from the topology.
-fn multi_gossip(given: &Parameters, estimator: Option<Box<dyn Estimator>>) -> Result<Box<dyn Method>> {
+fn multi_gossip(given: &Parameters, estimator: Option<AnyEstimator>) -> Result<Box<dyn Method>> {
     let exchanges = given.count("gossip")?;
-    let estimator: Box<dyn Estimator> = match (estimator, exchanges) {
+    let estimator = match (estimator, exchanges) {
         (Some(estimator), _) => estimator,
-        (None, 0 | 1) => Box::new(Gradient),
-        (None, samples) => Box::new(MeanGradient::new("multi-gossip", samples)?),
+        (None, 0 | 1) => Gradient.into(),
+        (None, samples) => MeanGradient::new("multi-gossip", samples)?.into(),
     };
-    let inner = Box::new(Tracking::of(estimator));
+    let inner = push_pull(estimator)?;
     Ok(Box::new(MultiGossip::new("multi-gossip", inner, exchanges)?))
 }
 
@@ -130,7 +131,6 @@ pub(in crate::methods) const MULTI_GOSSIP: Kind = Kind {
     rule: "X⁺ = R^K(X − ηY); Y⁺ = C^K Y + G⁺ − G, G the mean of K gradients",
     reference: "Liang and others 2025",
     trust: Trust::C,
-    network: Network::PushPull,
     graphs: &[Subgraph::Full],
     parameters: &[GOSSIP],
     build: |given| multi_gossip(given, None),

@@ -129,7 +129,7 @@ impl Recipe {
     fn check_alone(&self) -> Result<()> {
         for (name, count) in [("gossip", self.gossip), ("local_steps", self.local_steps)] {
             if count != 1 {
-                let instead = match self.kind.network {
+                let instead = match self.kind.network() {
                     Network::PushPull => "push-pull or smtpp",
                     _ => "gt",
                 };

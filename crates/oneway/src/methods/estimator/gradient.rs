@@ -1,9 +1,9 @@
 //! The newest gradient, or the mean of a few of them.
 
-use super::{Estimator, EstimatorKind};
-use crate::method::Local;
+use super::{AnyEstimator, Estimator, EstimatorKind, Simple};
+use crate::method::Ask;
+use crate::numeric::Real;
 use crate::parameters::Parameter;
-use crate::problem::Problem;
 use crate::{Error, Result};
 
 /// The newest stochastic gradient itself: m⁺ = ∇F_i(x⁺; ξ⁺).
@@ -11,30 +11,26 @@ use crate::{Error, Result};
 pub struct Gradient;
 
 impl Estimator for Gradient {
+    type Memory<S: Real> = ();
+
     fn averages(&self) -> bool {
         false
     }
 
-    fn first(&self, x: &[f64], m: &mut [f64], _memory: &mut [f64], local: &mut Local<'_>) {
-        m.copy_from_slice(local.gradient(x));
+    #[inline(always)]
+    fn first<S: Real>(&self, _x: S, [g, _]: [S; 2]) -> (S, ()) {
+        (g, ())
     }
 
     #[inline(always)]
-    fn next<'l>(
-        &self,
-        _x: &[f64],
-        x_next: &[f64],
-        _m: &[f64],
-        _memory: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64] {
-        local.gradient(x_next)
+    fn next<S: Real>(&self, _x: S, _m: S, _memory: (), [g, _]: [S; 2]) -> (S, ()) {
+        (g, ())
     }
 }
 
 /// The mean of K gradients at one point, each with a sample of its own: m⁺ = (1/K) Σ_s ∇F_i(x⁺; ξ_s⁺).
 ///
-/// Its noise has a K-th of the variance. Its memory is the sum.
+/// Its noise has a K-th of the variance. Its memory is the sum of all but the last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeanGradient {
     samples: usize,
@@ -48,49 +44,32 @@ impl MeanGradient {
             .then_some(Self { samples })
             .ok_or_else(|| Error::parameter(owner, "samples", samples, expected))
     }
-
-    /// Puts the mean into the place of the last gradient.
-    #[inline(always)]
-    fn mean<'l>(&self, x: &[f64], sum: &mut [f64], local: &'l mut Local<'_>) -> &'l [f64] {
-        sum.fill(0.0);
-        for _ in 1..self.samples {
-            sum.iter_mut().zip(&*local.gradient(x)).for_each(|(sum, g)| *sum += g);
-        }
-        let g = local.gradient(x);
-        let samples = self.samples as f64;
-        g.iter_mut().zip(sum).for_each(|(g, sum)| *g = (*sum + *g) / samples);
-        g
-    }
 }
 
 impl Estimator for MeanGradient {
-    fn memory(&self, _problem: &dyn Problem) -> usize {
-        1
-    }
+    type Memory<S: Real> = S;
 
     fn averages(&self) -> bool {
         false
     }
 
-    fn first(&self, x: &[f64], m: &mut [f64], memory: &mut [f64], local: &mut Local<'_>) {
-        m.copy_from_slice(self.mean(x, memory, local));
+    fn asks(&self) -> [Ask; 2] {
+        [Ask::Samples(self.samples); 2]
     }
 
     #[inline(always)]
-    fn next<'l>(
-        &self,
-        _x: &[f64],
-        x_next: &[f64],
-        _m: &[f64],
-        memory: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64] {
-        self.mean(x_next, memory, local)
+    fn first<S: Real>(&self, _x: S, [g, sum]: [S; 2]) -> (S, S) {
+        ((sum + g) / S::parameter("K", self.samples as f64), sum)
+    }
+
+    #[inline(always)]
+    fn next<S: Real>(&self, x: S, _m: S, _memory: S, g: [S; 2]) -> (S, S) {
+        self.first(x, g)
     }
 }
 
 /// K, the number of gradients in a mean.
-pub(in crate::methods) const SAMPLES: Parameter = Parameter {
+pub(super) const SAMPLES: Parameter = Parameter {
     name: "samples",
     about: "K, how many gradients are averaged in each round",
     default: Some(1.0),
@@ -102,7 +81,7 @@ pub(super) const KIND: EstimatorKind = EstimatorKind {
     rule: "m⁺ = (1/K) Σ_s ∇F_i(x⁺; ξ_s⁺)",
     parameters: &[SAMPLES],
     build: |parameters| match parameters.count("samples")? {
-        1 => Ok(Box::new(Gradient)),
-        samples => Ok(Box::new(MeanGradient::new("gradient", samples)?)),
+        1 => Ok(AnyEstimator::Simple(Simple::Gradient(Gradient))),
+        samples => Ok(MeanGradient::new("gradient", samples)?.into()),
     },
 };

@@ -2,8 +2,8 @@
 
 use super::{Estimator, EstimatorKind};
 use crate::Result;
-use crate::method::Local;
 use crate::methods::{HEAVY_BALL, heavy_ball_coefficient};
+use crate::numeric::Real;
 
 /// m⁺ = βm + ∇F_i(x⁺; ξ⁺), from m₀ = ∇F_i(x₀; ξ₀). It is 1/(1−β) times as long as the mean that momentum keeps.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,26 +19,20 @@ impl HeavyBall {
 }
 
 impl Estimator for HeavyBall {
+    type Memory<S: Real> = ();
+
     fn averages(&self) -> bool {
         false // m is not near ∇f_i, but near its multiple
     }
 
-    fn first(&self, x: &[f64], m: &mut [f64], _memory: &mut [f64], local: &mut Local<'_>) {
-        m.copy_from_slice(local.gradient(x));
+    #[inline(always)]
+    fn first<S: Real>(&self, _x: S, [g, _]: [S; 2]) -> (S, ()) {
+        (g, ())
     }
 
     #[inline(always)]
-    fn next<'l>(
-        &self,
-        _x: &[f64],
-        x_next: &[f64],
-        m: &[f64],
-        _memory: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64] {
-        let g = local.gradient(x_next);
-        g.iter_mut().zip(m).for_each(|(g, m)| *g += self.β * m); //   m⁺ = β m + g⁺
-        g
+    fn next<S: Real>(&self, _x: S, m: S, _memory: (), [g, _]: [S; 2]) -> (S, ()) {
+        (g + S::parameter("β", self.β) * m, ()) // m⁺ = β m + g⁺
     }
 }
 
@@ -47,5 +41,5 @@ pub(super) const KIND: EstimatorKind = EstimatorKind {
     about: "the newest gradient and a fading sum of the old ones",
     rule: "m⁺ = βm + ∇F_i(x⁺; ξ⁺)",
     parameters: &[HEAVY_BALL],
-    build: |parameters| Ok(Box::new(HeavyBall::new("heavy-ball", parameters.real("heavy_ball")?)?)),
+    build: |parameters| Ok(HeavyBall::new("heavy-ball", parameters.real("heavy_ball")?)?.into()),
 };

@@ -3,86 +3,56 @@
 //! A method that tracks does not mind what it tracks. With plain gradients Push-Pull is Push-Pull, with momentum it is SMTPP,
 //! with SAGA's table it has no noise floor. So an estimator is a part that methods are built with, not a method.
 
+mod any;
 mod gradient;
 mod heavy_ball;
 mod momentum;
 mod saga;
 mod storm;
 
+pub use any::{AnyEstimator, Corrected, Simple};
 pub use gradient::{Gradient, MeanGradient};
 pub use heavy_ball::HeavyBall;
 pub use momentum::Momentum;
 pub use saga::Saga;
 pub use storm::Storm;
 
+pub(super) use any::{Skeleton, with_any};
 pub(super) use storm::STORM;
 
 use std::fmt::Debug;
 
-use crate::method::Local;
+use crate::method::{Ask, Network, Numbers, Profile};
+use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::problem::Problem;
 use crate::{Error, Result};
 
-/// An estimate m of ∇f_i(x), kept up to date as x moves.
+/// An estimate m of ∇f_i(x), kept up to date as x moves: one coordinate of it.
 pub trait Estimator: Send + Sync + Debug + 'static {
-    /// Vectors that it keeps besides m, on this problem.
-    fn memory(&self, _problem: &dyn Problem) -> usize {
-        0
-    }
+    /// What it keeps besides m.
+    type Memory<S: Real>: Numbers<S>;
 
     /// Whether m is more than the newest gradient, so that its distance from ∇f_i(x_i) says something of its own.
     fn averages(&self) -> bool {
         true
     }
 
-    /// Whether it can work on this problem; the error says what is missing.
-    fn check(&self, _problem: &dyn Problem) -> Result<()> {
-        Ok(())
+    /// The gradients it asks for: at the start, and after an exchange.
+    fn asks(&self) -> [Ask; 2] {
+        [Ask::ONE; 2]
     }
 
-    /// Writes m₀ and the memory, at x₀.
-    fn first(&self, x: &[f64], m: &mut [f64], memory: &mut [f64], local: &mut Local<'_>);
+    /// m₀ and the memory, at x₀.
+    fn first<S: Real>(&self, x: S, g: [S; 2]) -> (S, Self::Memory<S>);
 
-    /// m⁺ at `x_next`, where m belongs to `x`; the caller puts it in the place of m.
-    fn next<'l>(
-        &self,
-        x: &[f64],
-        x_next: &[f64],
-        m: &[f64],
-        memory: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64];
+    /// m⁺ and the memory, from the gradients at x⁺; m belongs to x.
+    fn next<S: Real>(&self, x: S, m: S, memory: Self::Memory<S>, g: [S; 2]) -> (S, Self::Memory<S>);
 }
 
-/// One that was chosen at run time.
-impl Estimator for Box<dyn Estimator> {
-    fn memory(&self, problem: &dyn Problem) -> usize {
-        (**self).memory(problem)
-    }
-
-    fn averages(&self) -> bool {
-        (**self).averages()
-    }
-
-    fn check(&self, problem: &dyn Problem) -> Result<()> {
-        (**self).check(problem)
-    }
-
-    fn first(&self, x: &[f64], m: &mut [f64], memory: &mut [f64], local: &mut Local<'_>) {
-        (**self).first(x, m, memory, local);
-    }
-
-    fn next<'l>(
-        &self,
-        x: &[f64],
-        x_next: &[f64],
-        m: &[f64],
-        memory: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64] {
-        (**self).next(x, x_next, m, memory, local)
-    }
+/// The profile of a rule on this network that asks for what its estimator asks for.
+pub(super) fn profile(network: Network, estimator: &impl Estimator) -> Profile {
+    let [start, ask] = estimator.asks();
+    Profile::new(network).asking(start, ask)
 }
 
 /// An estimator as the registry knows it.
@@ -97,7 +67,7 @@ pub struct EstimatorKind {
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Makes it.
-    pub build: fn(&Parameters) -> Result<Box<dyn Estimator>>,
+    pub build: fn(&Parameters) -> Result<AnyEstimator>,
 }
 
 /// Every estimator there is.

@@ -2,8 +2,9 @@
 
 use super::{Estimator, EstimatorKind};
 use crate::Result;
-use crate::method::Local;
+use crate::method::Ask;
 use crate::methods::{MOMENTUM, momentum_coefficient};
+use crate::numeric::Real;
 
 /// m⁺ = (1−λ)m + λ∇F_i(x⁺; ξ⁺), from m₀ = 0.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,25 +20,21 @@ impl Momentum {
 }
 
 impl Estimator for Momentum {
-    fn first(&self, _x: &[f64], m: &mut [f64], _memory: &mut [f64], _local: &mut Local<'_>) {
-        m.fill(0.0);
+    type Memory<S: Real> = ();
+
+    fn asks(&self) -> [Ask; 2] {
+        [Ask::Nothing, Ask::ONE]
     }
 
     #[inline(always)]
-    fn next<'l>(
-        &self,
-        _x: &[f64],
-        x_next: &[f64],
-        m: &[f64],
-        _memory: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64] {
-        let λ = self.λ;
-        let g = local.gradient(x_next);
-        for (g, m) in g.iter_mut().zip(m) {
-            *g = (1.0 - λ) * m + λ * *g; //   m⁺ = (1−λ) m + λ g⁺
-        }
-        g
+    fn first<S: Real>(&self, _x: S, _g: [S; 2]) -> (S, ()) {
+        (S::zero(), ())
+    }
+
+    #[inline(always)]
+    fn next<S: Real>(&self, _x: S, m: S, _memory: (), [g, _]: [S; 2]) -> (S, ()) {
+        let λ = S::parameter("λ", self.λ);
+        ((S::one() - λ) * m + λ * g, ()) // m⁺ = (1−λ) m + λ g⁺
     }
 }
 
@@ -46,5 +43,5 @@ pub(super) const KIND: EstimatorKind = EstimatorKind {
     about: "an exponential mean of the gradients, from zero",
     rule: "m⁺ = (1−λ)m + λ∇F_i(x⁺; ξ⁺)",
     parameters: &[MOMENTUM],
-    build: |parameters| Ok(Box::new(Momentum::new("momentum", parameters.real("momentum")?)?)),
+    build: |parameters| Ok(Momentum::new("momentum", parameters.real("momentum")?)?.into()),
 };

@@ -2,10 +2,10 @@
 
 use super::{Estimator, EstimatorKind};
 use crate::Result;
-use crate::method::Local;
+use crate::method::Ask;
 use crate::methods::{MOMENTUM, momentum_coefficient};
+use crate::numeric::Real;
 use crate::parameters::Parameter;
-use crate::problem::Problem;
 
 /// d⁺ = ∇F_i(x⁺; ξ⁺) + (1−a)(d − ∇F_i(x; ξ⁺)), from d₀ = ∇F_i(x₀; ξ₀).
 ///
@@ -24,30 +24,21 @@ impl Storm {
 }
 
 impl Estimator for Storm {
-    fn memory(&self, _problem: &dyn Problem) -> usize {
-        1
-    }
+    type Memory<S: Real> = S;
 
-    fn first(&self, x: &[f64], d: &mut [f64], memory: &mut [f64], local: &mut Local<'_>) {
-        d.copy_from_slice(local.gradient(x));
-        memory.copy_from_slice(d);
+    fn asks(&self) -> [Ask; 2] {
+        [Ask::ONE, Ask::BothPoints]
     }
 
     #[inline(always)]
-    fn next<'l>(
-        &self,
-        x: &[f64],
-        x_next: &[f64],
-        d: &[f64],
-        g_old: &mut [f64],
-        local: &'l mut Local<'_>,
-    ) -> &'l [f64] {
-        let keep = 1.0 - self.a;
-        let g = local.gradients(x_next, x, g_old);
-        for ((g, d), g_old) in g.iter_mut().zip(d).zip(g_old) {
-            *g += keep * (d - *g_old); //   d⁺ = g(x⁺; ξ⁺) + (1−a)(d − g(x; ξ⁺))
-        }
-        g
+    fn first<S: Real>(&self, _x: S, [g, _]: [S; 2]) -> (S, S) {
+        (g, g)
+    }
+
+    #[inline(always)]
+    fn next<S: Real>(&self, _x: S, m: S, _memory: S, [g, g_old]: [S; 2]) -> (S, S) {
+        let a = S::parameter("a", self.a);
+        (g + (S::one() - a) * (m - g_old), g_old) // d⁺ = g(x⁺; ξ⁺) + (1−a)(d − g(x; ξ⁺))
     }
 }
 
@@ -60,5 +51,5 @@ pub(super) const KIND: EstimatorKind = EstimatorKind {
     about: "STORM: momentum with a correction for how the point has moved",
     rule: "m⁺ = ∇F_i(x⁺; ξ⁺) + (1−a)(m − ∇F_i(x; ξ⁺))",
     parameters: &[STORM],
-    build: |parameters| Ok(Box::new(Storm::new("storm", parameters.real("momentum")?)?)),
+    build: |parameters| Ok(Storm::new("storm", parameters.real("momentum")?)?.into()),
 };

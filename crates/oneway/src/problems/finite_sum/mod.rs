@@ -157,7 +157,7 @@ impl<M: Model> Problem for FiniteSum<M> {
     }
 
     #[inline]
-    fn foresee(&self, agent: usize, draws: &mut Draws) {
+    fn prefetch(&self, agent: usize, draws: &mut Draws) {
         if matches!(self.batch, Batch::Sampled(_)) {
             draws.prepare();
             let r = self.first_row(agent) + draws.clone().below(self.rows_per_agent);

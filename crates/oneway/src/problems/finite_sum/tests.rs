@@ -142,7 +142,7 @@ fn batches_draw_rows_as_the_bit_contract_says() {
             let (mut g, mut component) = (vec![9.0; x.len()], vec![9.0; x.len()]);
             let mut draws = Draws::new(5, Purpose::Gradient, 2, 7);
             let mut same = draws.clone();
-            problem.foresee(2, &mut draws);
+            problem.prefetch(2, &mut draws);
             problem.gradient(2, &x, &mut draws, &mut g);
             let mut mean = vec![0.0; x.len()];
             for _ in 0..size {

@@ -185,7 +185,7 @@ impl Problem for Logistic {
     }
 
     #[inline]
-    fn foresee(&self, agent: usize, draws: &mut Draws) {
+    fn prefetch(&self, agent: usize, draws: &mut Draws) {
         if matches!(self.batch, Batch::Sampled(_)) {
             draws.prepare();
             let r = agent * self.rows_per_agent + draws.clone().below(self.rows_per_agent);

@@ -67,7 +67,7 @@ impl Tracer<'_> {
         let mut last_mean = vec![0.0; problem.dim()];
         for k in 0..=rounds {
             if k > 0 {
-                simulator.round();
+                simulator.round()?;
             }
             let view = simulator.view();
             let magnitude =

@@ -1,14 +1,19 @@
 //! What every engine does: it turns state k into state k + 1, and shows it to observers.
 //!
 //! The [`Simulator`](crate::simulator::Simulator) runs rounds on a network that never fails. Other engines make the same
-//! two calls, `send` and `step`, on networks that do.
+//! calls of a method on networks that do.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use crate::method::{Layout, Method, Reliance, Round};
+mod turns;
+
+pub use turns::Turns;
+
+use crate::method::{Kept, Method, Profile, Reliance, Round};
+use crate::numeric::{Float, Precision};
 use crate::observe::{Observer, View};
 use crate::problem::Problem;
 use crate::schedule::Schedule;
@@ -34,8 +39,8 @@ pub struct Setup<'a> {
 }
 
 impl<'a> Setup<'a> {
-    /// Whether method, problem and network go together; how wide the rows are if they do.
-    pub fn check(&self) -> Result<Layout> {
+    /// Whether method, problem and network go together; what the method is on this problem if they do.
+    pub fn check(&self) -> Result<Profile> {
         let (n, d) = (self.problem.agents(), self.problem.dim());
         if self.topology.agents() != n {
             return Err(Error::Mismatch {
@@ -46,32 +51,41 @@ impl<'a> Setup<'a> {
                 unit: "agents",
             });
         }
-        self.topology.check(self.method.network())?;
+        let profile = self.method.profile_on(self.problem);
+        self.topology.check(profile.network)?;
         let rounds = self.topology.period().len();
-        if rounds > 1 && self.method.keeps_copies() {
+        if rounds > 1 && profile.keeps_copies {
             return Err(Error::CopiesGoStale { rounds });
         }
-        if rounds > 1 && self.method.reliance() != Reliance::Nothing {
+        if rounds > 1 && profile.reliance != Reliance::Nothing {
             return Err(Error::WeightsChange { rounds });
         }
-        self.method.check_network(self.topology)?;
-        self.method.check(self.problem)?;
-        let layout = self.method.layout(self.problem);
-        let numbers = n.checked_mul(layout.state.len(d)).filter(|numbers| *numbers < 1 << 40);
+        self.method.check(self.problem, self.topology)?;
+        let numbers = n.checked_mul(profile.state.len(d)).filter(|numbers| *numbers < 1 << 40);
         if numbers.is_none() {
             let expected = "the states of all agents would not fit into any memory";
             return Err(Error::parameter("run", "agents × dim", format!("{n} × {d}"), expected));
         }
-        Ok(layout)
+        Ok(profile)
     }
 
     /// The exchange `phase` of the round that turns state k into state k + 1.
-    pub(crate) fn round(&self, k: u64, phase: u32) -> Round {
-        Round { k, phase, η: self.schedule.at(k), agent: 0, agents: self.problem.agents(), seed: self.seed }
+    pub fn round(&self, k: u64, phase: u32) -> Round<'a> {
+        Round {
+            k,
+            phase,
+            turn: 0,
+            η: self.schedule.at(k),
+            agent: 0,
+            agents: self.problem.agents(),
+            d: self.problem.dim(),
+            seed: self.seed,
+            kept: Kept::Diagonal(&self.topology.at(k).push),
+        }
     }
 
     /// What observers see of a state.
-    pub(crate) fn view<'v>(&self, k: u64, states: &'v [f64]) -> View<'v>
+    pub(crate) fn view<'v>(&self, k: u64, profile: &'v Profile, states: &'v [f64]) -> View<'v>
     where
         'a: 'v,
     {
@@ -82,17 +96,18 @@ impl<'a> Setup<'a> {
             problem,
             topology,
             states,
-            layout: method.layout(problem),
+            profile,
             d: problem.dim(),
             in_flight: &[],
             bytes_sent: None,
             time: None,
+            precision: Precision::F64,
         }
     }
 }
 
 /// How a run ended. Divergence is an outcome, not an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Status {
     /// All rounds were done.
     Completed,
@@ -112,10 +127,17 @@ pub enum Status {
         /// Rounds done.
         round: u64,
     },
+    /// A gradient could not be made.
+    Failed {
+        /// Rounds done before the one that failed.
+        round: u64,
+        /// What the problem said.
+        reason: String,
+    },
 }
 
 /// How a run ended and what it took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.
     pub status: Status,
@@ -130,8 +152,8 @@ pub trait Engine<'a> {
     /// What is run.
     fn setup(&self) -> Setup<'a>;
 
-    /// One round: state k becomes state k + 1.
-    fn round(&mut self);
+    /// One round: state k becomes state k + 1. An error is a gradient that could not be made; the state is then that of no round.
+    fn round(&mut self) -> Result<()>;
 
     /// The state as it is now.
     fn view(&self) -> View<'_>;
@@ -165,21 +187,33 @@ pub trait Engine<'a> {
                 break Status::Stopped { round: k };
             }
             let next = (k - k % every).saturating_add(every).min(rounds);
-            (k..next).for_each(|_| self.round());
+            let failed = (k..next).find_map(|k| self.round().err().map(|error| (k, error)));
             stepping += lap();
+            if let Some((round, error)) = failed {
+                break Status::Failed { round, reason: error.to_string() };
+            }
         };
         Ok(Outcome { status, stepping, observing })
     }
 
-    /// SHA-256 of all agents' states, agents ascending, as little-endian f64 bits. All NaNs count as one.
+    /// SHA-256 of all agents' states, agents ascending, as little-endian bits of their numbers. All NaNs count as one. In single
+    /// precision the bits are those of `f32`, and the hash begins with `f32:`.
     fn state_hash(&self) -> String {
         let mut hasher = Sha256::new();
         let view = self.view();
+        let mut add = |bytes: &[u8]| hasher.update(bytes);
         for &x in (0..view.agents()).flat_map(|i| view.state(i)) {
-            let canonical = if x.is_nan() { f64::NAN } else { x };
-            hasher.update(canonical.to_bits().to_le_bytes());
+            match view.precision {
+                Precision::F64 => x.hash_bytes(&mut add),
+                Precision::F32 => (x as f32).hash_bytes(&mut add),
+            }
         }
-        hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        let prefix = if view.precision == Precision::F32 { "f32:" } else { "" };
+        let digest = hasher.finalize();
+        prefix
+            .chars()
+            .chain(digest.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).map(char::from))
+            .collect()
     }
 }
 

@@ -1,0 +1,106 @@
+//! Several coordinates side by side.
+
+use std::array;
+use std::ops::{Add, Div, Mul, Sub};
+
+use super::{Float, Real};
+
+/// N numbers on which each operation is done at once. Loops over them become one or two vector instructions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(transparent)]
+pub struct Lanes<T, const N: usize>(pub [T; N]);
+
+impl<T: Float, const N: usize> Lanes<T, N> {
+    /// The same number in every lane.
+    #[inline(always)]
+    pub fn splat(value: T) -> Self {
+        Self([value; N])
+    }
+
+    /// The N numbers from `start` on.
+    ///
+    /// # Safety
+    ///
+    /// `row` has them.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn load(row: &[T], start: usize) -> Self {
+        debug_assert!(start + N <= row.len());
+        // SAFETY: the caller's promise; an array needs no other alignment than its numbers
+        Self(unsafe { row.as_ptr().add(start).cast::<[T; N]>().read() })
+    }
+
+    /// Puts them from `start` on.
+    ///
+    /// # Safety
+    ///
+    /// `row` has room for them.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn store(self, row: &mut [T], start: usize) {
+        debug_assert!(start + N <= row.len());
+        // SAFETY: the caller's promise; an array needs no other alignment than its numbers
+        unsafe { row.as_mut_ptr().add(start).cast::<[T; N]>().write(self.0) };
+    }
+
+    #[inline(always)]
+    fn with(self, other: Self, f: impl Fn(T, T) -> T) -> Self {
+        Self(array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+    }
+}
+
+macro_rules! lane_by_lane {
+    ($($trait:ident $name:ident $op:tt),*) => {
+        $(
+            impl<T: Float, const N: usize> $trait for Lanes<T, N> {
+                type Output = Self;
+
+                #[inline(always)]
+                fn $name(self, other: Self) -> Self {
+                    self.with(other, |a, b| a $op b)
+                }
+            }
+        )*
+    };
+}
+
+lane_by_lane!(Add add +, Sub sub -, Mul mul *, Div div /);
+
+impl<T: Float, const N: usize> Real for Lanes<T, N> {
+    #[inline(always)]
+    fn constant(value: f64) -> Self {
+        Self::splat(T::from_f64(value))
+    }
+
+    #[inline(always)]
+    fn parameter(_name: &'static str, value: f64) -> Self {
+        Self::constant(value)
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> Self {
+        Self(self.0.map(T::sqrt))
+    }
+
+    #[inline(always)]
+    fn if_positive(self, then: Self, otherwise: Self) -> Self {
+        let zero = T::default();
+        Self(array::from_fn(|lane| if self.0[lane] > zero { then.0[lane] } else { otherwise.0[lane] }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_lane_is_its_own_number() {
+        let (a, b) = (Lanes([1.0, -2.0, 9.0]), Lanes([0.5, 4.0, 0.0]));
+        assert_eq!((a + b).0, [1.5, 2.0, 9.0]);
+        assert_eq!((a - b * Lanes::splat(2.0)).0, [0.0, -10.0, 9.0]);
+        assert_eq!((a / Lanes([2.0, 4.0, 3.0])).0, [0.5, -0.5, 3.0]);
+        assert_eq!(Lanes([4.0, 9.0]).sqrt().0, [2.0, 3.0]);
+        assert_eq!(b.if_positive(a, a / b).0[..2], [1.0, -2.0]);
+        assert_eq!(Lanes([0.0, -1.0]).if_positive(Lanes([f64::NAN; 2]), Lanes([1.0, 2.0])).0, [1.0, 2.0]);
+    }
+}
