@@ -6,14 +6,14 @@ mod setting;
 
 use std::hint::black_box;
 
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
 use oneway::engine::{Engine, Setup};
+use oneway::graph::Topology;
 use oneway::graph::{families, weights};
 use oneway::methods::Smtpp;
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::Topology;
 use setting::{AGENTS, evaluate, exponential, problem};
 
 fn main() {

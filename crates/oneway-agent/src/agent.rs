@@ -8,12 +8,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use oneway::engine::Schedule;
 use oneway::engine::Turns;
 use oneway::method::{Agents, Heard, Hearing, Kept, Method, Profile, Round, RowsMut};
 use oneway::numeric::Precision;
+use oneway::numeric::row::Sum;
 use oneway::problem::Problem;
-use oneway::row::Sum;
-use oneway::schedule::Schedule;
 
 use crate::frame::{Graph, Moment};
 use crate::history::{History, Sent};

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use oneway::codec;
+use oneway::engine::schedule::{Schedule, Shape};
 use oneway::method::Method;
 use oneway::methods::combine::{Compression, Damping, Recipe};
 use oneway::methods::{estimator, kind};
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
-use oneway::schedule::{Schedule, Shape};
 use oneway_lab::networked::sha256;
 use serde::{Deserialize, Serialize};
 

@@ -5,9 +5,9 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use oneway::engine::Simulator;
+use oneway::engine::record::Recorder;
 use oneway::engine::{Engine, is_sound};
-use oneway::record::Recorder;
-use oneway::simulator::Simulator;
 use oneway_lab::networked::{Ended, Networked, NetworkedCell};
 
 use crate::config::Config;

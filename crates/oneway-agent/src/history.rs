@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use crate::frame::Content;
     use oneway::graph::families;
-    use oneway::topology::{Subgraph, Topology, Weights};
+    use oneway::graph::topology::{Subgraph, Topology, Weights};
 
     fn at(round: u64) -> Moment {
         Moment { round, phase: 0 }

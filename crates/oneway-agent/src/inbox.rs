@@ -240,7 +240,7 @@ impl Pile {
 mod tests {
     use super::*;
     use oneway::graph::families;
-    use oneway::topology::{Subgraph, Topology, Weights};
+    use oneway::graph::topology::{Subgraph, Topology, Weights};
     use proptest::prelude::*;
 
     const NOW: Duration = Duration::ZERO;

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use oneway::sample::{Draws, Purpose};
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway_lab::networked::{Networked, NetworkedCell};
 
 use crate::authority;

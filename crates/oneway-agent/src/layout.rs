@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use oneway::engine::Schedule;
 use oneway::method::Method;
-use oneway::schedule::Schedule;
 use oneway_lab::networked::{NetworkedCell, Share, sha256};
 
 use crate::config::{Config, LinksConfig, MethodConfig, ProblemConfig, StepConfig};

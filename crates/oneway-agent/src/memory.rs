@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use oneway::sample::{Draws, Purpose};
+use oneway::numeric::sample::{Draws, Purpose};
 
 use crate::frame::{self, Graph, Head, Moment};
 use crate::history::{Found, History};

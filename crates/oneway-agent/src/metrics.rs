@@ -145,7 +145,7 @@ pub fn ask(address: &str) -> Option<Report> {
 mod tests {
     use super::*;
     use crate::ties::Ties;
-    use oneway::topology::Topology;
+    use oneway::graph::Topology;
 
     #[test]
     fn it_answers_with_the_numbers_of_the_moment_whoever_dawdles() {

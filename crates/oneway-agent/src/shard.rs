@@ -1,8 +1,8 @@
 //! A problem of which one agent holds its own part only.
 
+use oneway::numeric::row::Agents;
+use oneway::numeric::sample::Draws;
 use oneway::problem::{GradientBatch, Problem};
-use oneway::row::Agents;
-use oneway::sample::Draws;
 
 /// Agent i's part f_i of a problem of n agents, kept as a problem of one agent.
 ///

@@ -321,7 +321,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use oneway::topology::Topology;
+    use oneway::graph::Topology;
 
     #[test]
     fn it_says_whom_it_waits_for_and_who_is_away() {

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use oneway::mixing::{Link, Mixing, Stochastic};
-use oneway::topology::Topology;
+use oneway::graph::Topology;
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
 
 use crate::frame::Graph;
 
@@ -162,7 +162,7 @@ fn lag(topology: &Topology) -> u64 {
 mod tests {
     use super::*;
     use oneway::graph::families;
-    use oneway::topology::{Subgraph, Weights};
+    use oneway::graph::topology::{Subgraph, Weights};
 
     #[test]
     fn ties_are_rows_of_r_and_columns_of_c() {

@@ -93,7 +93,7 @@ mod tests {
     use crate::frame::{Graph, Moment};
     use crate::status::Status;
     use crate::ties::Ties;
-    use oneway::topology::Topology;
+    use oneway::graph::Topology;
     use std::time::Duration;
 
     #[test]

@@ -6,15 +6,15 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use oneway::codec::CODECS;
+use oneway::engine::Schedule;
 use oneway::graph::families;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::Method;
 use oneway::methods::combine::{Compression, Recipe};
 use oneway::methods::kind;
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::sample::{Draws, Purpose};
-use oneway::schedule::Schedule;
-use oneway::topology::{Subgraph, Topology, Weights};
 use oneway_agent::agent::{Agent, Task};
 use oneway_agent::frame::{self, Content, Graph, Moment};
 use oneway_agent::history::{Found, History};

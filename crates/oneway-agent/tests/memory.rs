@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use common::{build, quadratic, raw_step, simulate, table, topology};
 use oneway::engine::Engine;
+use oneway::engine::Schedule;
+use oneway::graph::Topology;
 use oneway::method::Method;
 use oneway::problem::Problem;
-use oneway::schedule::Schedule;
-use oneway::topology::Topology;
 use oneway_agent::agent::{Agent, Task};
 use oneway_agent::history::History;
 use oneway_agent::link::LinkError;

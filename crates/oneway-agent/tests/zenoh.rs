@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use common::{build, quadratic, raw_step, simulate, topology};
 use oneway::engine::Engine;
+use oneway::engine::Schedule;
+use oneway::graph::Topology;
 use oneway::graph::families;
 use oneway::method::Method;
 use oneway::methods::KINDS;
 use oneway::problem::Problem;
-use oneway::schedule::Schedule;
-use oneway::topology::Topology;
 use oneway_agent::agent::{Agent, Task};
 use oneway_agent::history::History;
 use oneway_agent::identity::Identity;

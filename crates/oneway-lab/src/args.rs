@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
-use oneway::topology::Subgraph;
+use oneway::graph::Subgraph;
 
 use crate::request::parameters::FamilyParameters;
 use crate::sweep_stability;

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use oneway::asynchronous::{Asynchronous, Log};
 use oneway::engine::Engine;
+use oneway::engine::asynchronous::{Asynchronous, Log};
 
 use crate::experiment::clock::Timing;
 use crate::experiment::plan::Cell;

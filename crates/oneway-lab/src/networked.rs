@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use oneway::data::{Dataset, libsvm};
 use oneway::engine::Setup;
+use oneway::engine::metrics::{Extras, Measurement};
 use oneway::methods::combine::Recipe;
-use oneway::metrics::{Extras, Measurement};
 use oneway::problem::Problem;
 use toml::{Table, Value};
 

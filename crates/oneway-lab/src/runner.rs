@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use oneway::engine::Status;
-use oneway::observe::{Observer, View};
-use oneway::record::{self, Recorder};
-use oneway::simulator::worth_threads;
+use oneway::engine::observe::{Observer, View};
+use oneway::engine::record::{self, Recorder};
+use oneway::engine::simulator::worth_threads;
 use rayon::prelude::*;
 
 use crate::experiment::plan::Cell;

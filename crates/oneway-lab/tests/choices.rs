@@ -5,14 +5,14 @@ mod common;
 
 use common::{EXPERIMENT, Lab, Results, assert_refused, changed};
 use oneway::Error;
+use oneway::engine::Schedule;
 use oneway::engine::Setup;
 use oneway::graph::Digraph;
 use oneway::graph::families::{FAMILIES, Family};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::Network;
 use oneway::methods::{KINDS, Kind};
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::schedule::Schedule;
-use oneway::topology::{Subgraph, Topology, Weights};
 
 /// Quadratics on 16 agents; topology and method as given.
 fn quadratic(topology: &str, method: &str) -> String {

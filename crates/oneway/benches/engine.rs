@@ -4,13 +4,13 @@
 mod setting;
 
 use divan::Bencher;
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
 use oneway::engine::{Engine, Setup};
+use oneway::graph::Topology;
 use oneway::method::Method;
 use oneway::methods::{Csgdm, PUSH_DIGING, PUSH_PULL, SGP, Smtpp};
 use oneway::problem::Problem;
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::Topology;
 use setting::{AGENTS, evaluate, exponential, problem};
 
 fn main() {

@@ -11,18 +11,18 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use oneway::data::a9a::{Split, a9a};
+use oneway::data::partition::Partition;
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::metrics::{Extras, Measurement};
+use oneway::engine::observe::View;
+use oneway::engine::record::{self, Recorder};
 use oneway::engine::{Engine, Setup};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
-use oneway::metrics::{Extras, Measurement};
-use oneway::observe::View;
-use oneway::partition::Partition;
 use oneway::problems::{Batch, Logistic};
-use oneway::record::{self, Recorder};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
 use setting::{AGENTS, exponential};
 
 const ROUNDS: u64 = 1000;

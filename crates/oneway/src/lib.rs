@@ -16,9 +16,9 @@
 //! # Quick start
 //!
 //! ```
-//! use oneway::{graph::families, methods::Smtpp, metrics, problems::{Quadratic, QuadraticShape}};
-//! use oneway::{engine::{Engine, Setup}, schedule::Schedule, simulator::Simulator};
-//! use oneway::topology::{Subgraph, Topology, Weights};
+//! use oneway::{graph::families, methods::Smtpp, engine::metrics, problems::{Quadratic, QuadraticShape}};
+//! use oneway::{engine::{Engine, Setup}, engine::Schedule, engine::Simulator};
+//! use oneway::graph::topology::{Subgraph, Topology, Weights};
 //!
 //! # fn main() -> oneway::Result<()> {
 //! let n = 20;
@@ -42,39 +42,24 @@
 //!
 //! # Where things are
 //!
-//! [`method`] is the waist: what a method is to the engine. [`methods`] has them all, and their registry. [`graph`] makes
-//! digraphs, trees and weights; [`mixing`] is what they become, and a [`topology`] says which of them mixes round k.
-//! A [`codec`] makes messages smaller. [`problems`] and [`data`] say what is minimised, an [`engine`] (the [`simulator`])
-//! runs it, [`metrics`] measures it, [`theory`] says what to expect.
+//! [`method`] is the waist: what a method is to an engine. [`methods`] has them all, and their registry. [`graph`] makes
+//! digraphs, trees and weights; a [`Topology`](graph::Topology) says which matrices mix round k. A [`codec`] makes messages
+//! smaller. [`problem`] says what is minimised, [`problems`] and [`data`] have those there are. [`engine`] runs it (the
+//! [`Simulator`](engine::Simulator) first of all) and [measures](engine::metrics) it, [`theory`] says what to expect, [`numeric`]
+//! has the numbers, rows and draws that all of this is made of.
 
-pub mod asynchronous;
 pub mod codec;
 pub mod data;
 pub mod engine;
 pub mod error;
 pub mod graph;
 pub mod input;
-mod matrix;
 pub mod method;
 pub mod methods;
-pub mod metrics;
-pub mod mixing;
 pub mod numeric;
-pub mod observe;
 pub mod parameters;
-pub mod partition;
-
 pub mod problem;
 pub mod problems;
-pub mod record;
-pub mod row;
-pub mod sample;
-pub mod schedule;
-pub mod simulator;
-mod starvation;
 pub mod theory;
-pub mod topology;
-pub mod unreliable;
-mod vectors;
 
 pub use error::{Error, Result};

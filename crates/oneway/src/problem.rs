@@ -3,8 +3,8 @@
 use std::fmt::Debug;
 
 use crate::Result;
-use crate::row::{Agents, Rows, RowsMut};
-use crate::sample::Draws;
+use crate::numeric::row::{Agents, Rows, RowsMut};
+use crate::numeric::sample::Draws;
 
 /// The gradients that are asked of a problem in one call. Row q and stream q belong to the q-th agent.
 #[derive(Debug)]

@@ -8,13 +8,13 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{Tilted, advance, build, finite_sums, logistic, methods, simulate, topology};
+use oneway::engine::Schedule;
+use oneway::engine::unreliable::{Churn, Faults, Missing, Unreliable};
 use oneway::engine::{Engine, Setup};
 use oneway::graph::families;
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
-use oneway::sample::{Draws, Purpose};
-use oneway::schedule::Schedule;
-use oneway::unreliable::{Churn, Faults, Missing, Unreliable};
 
 struct Counting;
 

@@ -10,18 +10,18 @@ use common::{
     build, digraphs, distance, logistic, methods, quadratic, raw_step, strongly_connected, topology,
 };
 use oneway::Error;
-use oneway::asynchronous::{Asynchronous, Clock, Log, Synchronous, Times};
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::asynchronous::{Asynchronous, Clock, Log, Synchronous, Times};
+use oneway::engine::metrics::{Measurement, average, measure};
 use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::families;
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::{Method, Network, Reliance};
 use oneway::methods::{self, Csgdm, KINDS, Kind, PUSH_PULL, Smtpp};
-use oneway::metrics::{Measurement, average, measure};
-use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::problem::Problem;
 use oneway::problems::Batch;
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 /// Some agents five times slower, steps and journeys of random length, one message in five lost.

@@ -7,20 +7,20 @@ use common::{
     advance, balanced, distance, estimates, lazily, logistic, quadratic, simulate, strongly_connected,
 };
 use oneway::codec::Identity;
+use oneway::engine::Simulator;
+use oneway::engine::metrics::measure;
+use oneway::engine::schedule::{Schedule, Shape};
 use oneway::engine::{Engine, Setup};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network};
 use oneway::methods::combine::{Compressed, Damping, MultiGossip};
 use oneway::methods::estimator::{AnyEstimator, Gradient, HeavyBall, Storm};
 use oneway::methods::{Ab, Csgdm, Dsgd, Dsmt, ExactDiffusion, GlobalMomentum, SGP, Tracking, kind};
-use oneway::metrics::measure;
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
 use oneway::problems::Batch;
-use oneway::sample::{Draws, Purpose};
-use oneway::schedule::{Schedule, Shape};
-use oneway::simulator::Simulator;
 use oneway::theory::stability::{limit, rate};
-use oneway::topology::{Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 const ROUNDS: usize = 60;

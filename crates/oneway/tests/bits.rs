@@ -6,12 +6,12 @@ mod common;
 
 use common::{advance, build, quadratic, simulate, topology};
 use oneway::data::a9a::{Split, a9a};
+use oneway::data::partition::Partition;
 use oneway::engine::Engine;
+use oneway::engine::record::Recorder;
 use oneway::graph::families;
 use oneway::methods::{KINDS, kind};
-use oneway::partition::Partition;
 use oneway::problems::{Batch, Logistic};
-use oneway::record::Recorder;
 use sha2::{Digest, Sha256};
 
 /// Every method on a quadratic with noise; and the hash is what the bit contract says it is.

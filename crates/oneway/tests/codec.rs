@@ -5,7 +5,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use oneway::codec::{CODECS, Codec, Quality, Scaled, codec};
-use oneway::sample::{Draws, Purpose};
+use oneway::numeric::sample::{Draws, Purpose};
 use proptest::prelude::*;
 
 struct Counting;

@@ -10,22 +10,22 @@ use common::{
 };
 use oneway::Result;
 use oneway::codec::codec;
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::metrics::measure;
 use oneway::engine::{Engine, Setup};
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network, Reliance};
 use oneway::methods::combine::{Compression, Damping, LocalUpdates, MultiGossip, Recipe};
 use oneway::methods::estimator::{ESTIMATORS, estimator};
 use oneway::methods::{KINDS, Kind, PUSH_PULL, kind};
-use oneway::metrics::measure;
-use oneway::mixing::{Link, Mixing, Stochastic};
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::Batch;
-use oneway::sample::{Draws, Purpose};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
 use oneway::theory::stability::{limit, rate};
-use oneway::topology::{Subgraph, Topology, Weights};
 
 const ROUNDS: usize = 30;
 

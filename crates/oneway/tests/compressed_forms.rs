@@ -9,14 +9,14 @@ use common::{advance, distance, estimates, logistic, quadratic, raw_step as step
 use oneway::codec::{Codec, Identity, codec};
 use oneway::engine::Engine;
 use oneway::graph::families;
+use oneway::graph::mixing::Mixing;
 use oneway::method::{Method, Network};
 use oneway::methods::combine::{CODED, coded};
 use oneway::methods::estimator::{Gradient, Momentum};
 use oneway::methods::{Ab, PUSH_PULL, Smtpp, kind};
-use oneway::mixing::Mixing;
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
 use oneway::problems::Batch;
-use oneway::sample::{Draws, Purpose};
 
 /// The compressed methods of the literature, with the identity for codec, are the methods that they compress.
 #[test]

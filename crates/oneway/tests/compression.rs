@@ -7,20 +7,20 @@ mod common;
 use combined::{bare, far_from_minimiser, network, with_codec};
 use common::{advance, distance, estimates, logistic, quadratic, raw_step as step, simulate, topology};
 use oneway::codec::{CODECS, Carried, Codec, Identity, Sign, codec};
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::metrics::measure;
 use oneway::engine::{Engine, Setup, Turns};
+use oneway::graph::mixing::Mixing;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Agents, Heard, Hearing, Method, Network, Profile, Reliance, Round, RowsMut};
 use oneway::methods::combine::{CODED, Compressed, Compression, Damping, Recipe};
 use oneway::methods::{Kind, Smtpp, kind};
-use oneway::metrics::measure;
-use oneway::mixing::Mixing;
 use oneway::numeric::Precision;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
 use oneway::theory::stability::limit;
-use oneway::topology::{Subgraph, Topology, Weights};
 
 /// A method of the registry with a codec around it.
 fn compressed(kind: &'static Kind, codec: Box<dyn Codec>, damping: Damping) -> Compressed {

@@ -8,21 +8,21 @@ use std::ops::ControlFlow;
 use common::{
     Tilted, advance, build, digraphs, estimates, methods, quadratic, raw_step, simulate, table, topology,
 };
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::metrics::{Extras, Measurement, measure, measure_many};
+use oneway::engine::observe::{Observer, View};
+use oneway::engine::record::{self, Recorder};
 use oneway::engine::{Engine, Setup, Status};
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::{At, Mail, Method, Network, Profile, Rule};
 use oneway::methods::{Csgdm, Frost, PUSH_PULL, PushPull, SGP, estimator::Gradient, kind};
-use oneway::metrics::{Extras, Measurement, measure, measure_many};
-use oneway::mixing::{Link, Mixing, Stochastic};
+use oneway::numeric::sample::Purpose;
 use oneway::numeric::{Precision, Real};
-use oneway::observe::{Observer, View};
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::record::{self, Recorder};
-use oneway::sample::Purpose;
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
 
 /// An effective step that every method bears on every topology of the table: the flower's and the ring's long cycles with
 /// gradient tracking bear the least.
@@ -68,7 +68,7 @@ fn noise_leaves_a_floor_that_shrinks_with_the_step() {
         let floor = |η: f64| {
             let mut simulator = simulate(method, &problem, topology, η);
             advance(&mut simulator, (40.0 / (η * 9.0)).max(3000.0) as usize);
-            let sample = |simulator: &mut oneway::simulator::Simulator<'_>| {
+            let sample = |simulator: &mut oneway::engine::Simulator<'_>| {
                 advance(simulator, 25);
                 measure(&simulator.view()).unwrap().grad_norm_sq
             };
@@ -198,7 +198,8 @@ fn measurements_follow_their_definitions() {
         let [pull, push] = phases.fold([0, 0], |[a, b], [pull, push]| [a + pull, b + push]);
         let per_round = |k: u64| {
             let pair = topology.at(k);
-            let wire = |mixing: &oneway::mixing::Mixing| mixing.iter().filter(|l| l.from != l.to).count();
+            let wire =
+                |mixing: &oneway::graph::mixing::Mixing| mixing.iter().filter(|l| l.from != l.to).count();
             wire(&pair.pull) * pull + wire(&pair.push) * push
         };
         let sent = (0..7).map(|k| per_round(k) as u64).sum::<u64>();
@@ -374,7 +375,8 @@ fn a_leak_shows_in_the_conservation_error_and_phases_count() {
     assert_eq!(measured.bytes_sent, Some(5 * 2 * 2 * 72 * 8 * d as u64));
 
     // each phase draws afresh: without noise shared between them, two phases are not one phase twice
-    let draw = |phase: u32| oneway::sample::Draws::new(5, Purpose::Gradient, 0, 1).in_phase(phase).normal();
+    let draw =
+        |phase: u32| oneway::numeric::sample::Draws::new(5, Purpose::Gradient, 0, 1).in_phase(phase).normal();
     assert_ne!(draw(0), draw(1));
 }
 

@@ -4,12 +4,12 @@
 mod common;
 
 use common::strongly_connected;
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
-use oneway::mixing::{Link, Mixing, Stochastic};
-use oneway::sample::{Draws, Purpose};
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::theory::certificate::{Certifier, Setting};
 use oneway::theory::contraction::{Contraction, Deviation};
-use oneway::topology::{Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 const D: usize = 3;

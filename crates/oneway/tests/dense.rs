@@ -12,13 +12,13 @@ use dense_world::{
     D, Matrix, N, SEED, Tables, World, combine, diagonal, divide, metropolis, scale, times, weights, zeros,
 };
 use oneway::engine::Setup;
+use oneway::engine::Simulator;
+use oneway::engine::schedule::{Schedule, Shape};
+use oneway::graph::Subgraph;
 use oneway::method::Network;
 use oneway::methods::Kind;
 use oneway::methods::combine::coded;
 use oneway::problems::Batch;
-use oneway::schedule::{Schedule, Shape};
-use oneway::simulator::Simulator;
-use oneway::topology::Subgraph;
 
 const ROUNDS: usize = 100;
 #[allow(non_upper_case_globals)]

@@ -5,11 +5,11 @@ mod common;
 
 use common::{advance, distance, methods, raw_step, simulate, topology};
 use oneway::engine::Engine;
+use oneway::engine::metrics::average;
 use oneway::graph::families;
 use oneway::methods::combine::coded;
-use oneway::metrics::average;
+use oneway::numeric::sample::Draws;
 use oneway::problem::Problem;
-use oneway::sample::Draws;
 
 /// f_i(x) = b_iᵀx: the gradients are b_i everywhere.
 #[derive(Debug)]

@@ -5,16 +5,16 @@ mod common;
 
 use common::{advance, build, distance, estimates, logistic, quadratic, raw_step, simulate, topology};
 use oneway::engine::Engine;
+use oneway::engine::metrics::measure;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
 use oneway::methods::estimator::{AnyEstimator, ESTIMATORS, Gradient, MeanGradient, Storm, estimator};
 use oneway::methods::{KINDS, PUSH_PULL, Tracking, kind};
-use oneway::metrics::measure;
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::Batch;
-use oneway::sample::{Draws, Purpose};
-use oneway::topology::{Subgraph, Topology, Weights};
 
 fn made(name: &str, given: &[(&str, f64)]) -> oneway::Result<AnyEstimator> {
     let kind = estimator(name)?;

@@ -6,18 +6,18 @@ use std::ops::ControlFlow;
 mod common;
 
 use common::topology;
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::observe::View;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::families;
+use oneway::graph::topology::{Subgraph, Topology};
 use oneway::method::Method;
 use oneway::methods::kind;
-use oneway::observe::View;
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
 use oneway::theory::floor::{bias, floor};
 use oneway::theory::stability::{limit, rate};
-use oneway::topology::{Subgraph, Topology};
 
 const DIM: usize = 64;
 
@@ -39,7 +39,7 @@ fn long_run(method: &dyn Method, topology: &Topology, problem: &Quadratic, step:
         if view.k <= burn_in {
             return Ok(ControlFlow::Continue(()));
         }
-        let mean = oneway::metrics::average(view)?;
+        let mean = oneway::engine::metrics::average(view)?;
         for i in 0..problem.agents() {
             for (k, x) in view.estimate(i).iter().enumerate() {
                 sums[k][1] += (x - problem.minimiser()[k]).powi(2) / n;

@@ -7,17 +7,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{build, estimates, methods, quadratic, topology};
-use oneway::asynchronous::{Asynchronous, Clock};
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::asynchronous::{Asynchronous, Clock};
+use oneway::engine::metrics;
+use oneway::engine::unreliable::{Faults, Unreliable};
 use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::families;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::methods::{PUSH_PULL, Smtpp, kind};
-use oneway::metrics;
 use oneway::problem::Problem;
 use oneway::problems::FromFn;
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
-use oneway::unreliable::{Faults, Unreliable};
 
 const AGENTS: usize = 9;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use oneway::Error;
 use oneway::graph::families::{self, FAMILIES};
+use oneway::graph::mixing::{Mixing, Stochastic};
 use oneway::graph::{Digraph, Tree, check_common_root, check_strongly_connected, file, weights};
-use oneway::mixing::{Mixing, Stochastic};
 use proptest::prelude::*;
 
 /// Digraphs of so many agents, from no edges to many, self-loops and repetitions among them.

@@ -8,16 +8,16 @@ use common::{
     strongly_connected, topology,
 };
 use oneway::engine::Engine;
+use oneway::engine::Simulator;
+use oneway::engine::metrics::measure;
+use oneway::graph::mixing::Mixing;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{families, weights};
 use oneway::method::{Method, Network};
 use oneway::methods::estimator::{Gradient, Storm};
 use oneway::methods::{Ab, Csgdm, Frost, PUSH_PULL, PushPullHb, Smtpp, Tracking, kind};
-use oneway::metrics::measure;
-use oneway::mixing::Mixing;
 use oneway::problem::Problem;
 use oneway::problems::Batch;
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 const ROUNDS: usize = 60;
@@ -150,7 +150,7 @@ proptest! {
         digraph in strongly_connected(12), width in 1usize..70, constant in -1e3..1e3f64, seed: u64
     ) {
         let n = digraph.agents();
-        let mut draws = oneway::sample::Draws::new(seed, oneway::sample::Purpose::Problem, 0, 0);
+        let mut draws = oneway::numeric::sample::Draws::new(seed, oneway::numeric::sample::Purpose::Problem, 0, 0);
         let rows: Vec<f64> = (0..n * width).map(|_| draws.normal()).collect();
         let mix = |mixing: &Mixing, rows: &[f64]| {
             let mut out = vec![0.0; n * width];
@@ -208,7 +208,8 @@ fn doubly_stochastic_weights_make_push_sum_vanish() {
         let mut adapted = x.clone();
         for i in 0..n {
             let mut g = vec![0.0; d];
-            let mut draws = oneway::sample::Draws::new(5, oneway::sample::Purpose::Gradient, i, k);
+            let mut draws =
+                oneway::numeric::sample::Draws::new(5, oneway::numeric::sample::Purpose::Gradient, i, k);
             problem.gradient(i, &x[i * d..(i + 1) * d], &mut draws, &mut g);
             adapted[i * d..(i + 1) * d].iter_mut().zip(g).for_each(|(x, g)| *x -= 0.1 * g);
         }

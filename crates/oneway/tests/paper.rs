@@ -4,18 +4,18 @@
 use std::ops::ControlFlow;
 
 use oneway::data::a9a::{Split, a9a};
+use oneway::data::partition::Partition;
+use oneway::engine::Simulator;
+use oneway::engine::metrics::measure;
+use oneway::engine::observe::{Observer, View};
+use oneway::engine::schedule::{Schedule, Shape};
 use oneway::engine::{Engine, Setup};
 use oneway::graph::families;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::Method;
 use oneway::methods::{Csgdm, Smtpp};
-use oneway::metrics::measure;
-use oneway::observe::{Observer, View};
-use oneway::partition::Partition;
+use oneway::numeric::sample::derive_seed;
 use oneway::problems::{Batch, Logistic};
-use oneway::sample::derive_seed;
-use oneway::schedule::{Schedule, Shape};
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
 
 const AGENTS: usize = 20;
 

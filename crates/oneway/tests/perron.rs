@@ -6,8 +6,8 @@ mod perron_chains;
 use std::time::Instant;
 
 use oneway::Error;
-use oneway::mixing::Stochastic;
-use oneway::theory::perron::{c_pi, left, right};
+use oneway::graph::mixing::Stochastic;
+use oneway::graph::perron::{c_pi, left, right};
 use perron_chains::*;
 use proptest::prelude::*;
 

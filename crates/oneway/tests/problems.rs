@@ -5,14 +5,14 @@ mod common;
 
 use common::{advance, build, finite_sums, simulate, topology};
 use oneway::data::digits::{Split, digits};
+use oneway::data::partition::Partition;
 use oneway::engine::Engine;
+use oneway::engine::metrics::measure;
+use oneway::graph::Topology;
 use oneway::graph::families;
 use oneway::methods::kind;
-use oneway::metrics::measure;
-use oneway::partition::Partition;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, FiniteSum, Model, Regulariser, Softmax, TwoLayer};
-use oneway::topology::Topology;
 
 fn ring(agents: usize) -> Topology {
     topology(kind("smtpp").unwrap(), kind("smtpp").unwrap().graphs[0], &[families::ring(agents).unwrap()], 0)

@@ -5,13 +5,13 @@ mod common;
 
 use common::{Tilted, advance, build, quadratic, simulate, topology};
 use oneway::engine::Engine;
+use oneway::graph::Topology;
 use oneway::graph::families;
+use oneway::graph::mixing::Mixing;
 use oneway::method::{Ask, Carries, Trace, TracedExchange};
 use oneway::methods::{KINDS, kind};
-use oneway::mixing::Mixing;
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
-use oneway::sample::{Draws, Purpose};
-use oneway::topology::Topology;
 
 /// What is the same in all of these runs.
 const SEED: u64 = 5;

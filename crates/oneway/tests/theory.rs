@@ -6,20 +6,20 @@ use std::ops::ControlFlow;
 
 mod common;
 
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::observe::View;
 use oneway::engine::{Engine, Setup, Status};
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Ask, Gradient, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes};
 use oneway::methods::{KINDS, Kind, PUSH_PULL, SGP, Smtpp, kind};
-use oneway::mixing::{Link, Mixing, Stochastic};
-use oneway::observe::View;
+use oneway::numeric::row::Width;
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::row::Width;
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
 use oneway::theory::floor::floor;
 use oneway::theory::linear::RoundMap;
 use oneway::theory::stability::{limit, rate};
-use oneway::topology::{Subgraph, Topology, Weights};
 
 fn topology(digraph: &Digraph, subgraph: Subgraph) -> Topology {
     Topology::of(std::slice::from_ref(digraph), subgraph, Weights::Uniform, 0).unwrap()

@@ -5,14 +5,14 @@ mod common;
 
 use common::{advance, balanced, build, digraphs, distance, estimates, quadratic, simulate, π_moves};
 use oneway::engine::Engine;
+use oneway::engine::metrics::measure;
 use oneway::graph::families::{self, family};
+use oneway::graph::topology::{Pair, Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families::random_links};
 use oneway::method::{Method, Network};
 use oneway::methods::{Smtpp, kind};
-use oneway::metrics::measure;
 use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::theory::stability::limit;
-use oneway::topology::{Pair, Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 fn topology_of(digraphs: &[Digraph]) -> Topology {

@@ -5,18 +5,18 @@ mod common;
 mod running_sums;
 
 use common::{build, digraphs, distance, methods, quadratic, strongly_connected, topology};
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::metrics::measure;
+use oneway::engine::record::Recorder;
+use oneway::engine::unreliable::{self, Absence, Churn, Faults, Graph, Missing, Unreliable};
 use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::families;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::{Method, Network};
 use oneway::methods::{Kind, PUSH_PULL};
-use oneway::metrics::measure;
+use oneway::numeric::row;
 use oneway::problem::Problem;
-use oneway::record::Recorder;
-use oneway::row;
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
-use oneway::unreliable::{self, Absence, Churn, Faults, Graph, Missing, Unreliable};
 use proptest::prelude::*;
 use running_sums::ByTheBook;
 

@@ -4,18 +4,18 @@
 mod common;
 
 use common::{build, quadratic};
-use oneway::asynchronous::{Asynchronous, Clock};
 use oneway::codec::Identity;
+use oneway::engine::Schedule;
 use oneway::engine::Setup;
+use oneway::engine::asynchronous::{Asynchronous, Clock};
+use oneway::engine::unreliable::{self, Absence, Churn, Faults, Unreliable};
 use oneway::graph::Digraph;
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::Method;
 use oneway::methods::combine::{Compressed, Damping, MultiGossip};
 use oneway::methods::{Csgdm, KINDS, Kind, PUSH_PULL};
-use oneway::mixing::{Link, Mixing, Stochastic};
 use oneway::problem::Problem;
-use oneway::schedule::Schedule;
-use oneway::topology::{Subgraph, Topology, Weights};
-use oneway::unreliable::{self, Absence, Churn, Faults, Unreliable};
 
 fn setup<'a>(method: &'a dyn Method, problem: &'a dyn Problem, topology: &'a Topology, η: f64) -> Setup<'a> {
     Setup { method, problem, topology, schedule: Schedule::constant(η).unwrap(), seed: 5 }

@@ -221,7 +221,7 @@ pub(super) fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
 mod tests {
     use super::*;
     use oneway::graph::families;
-    use oneway::topology::{Subgraph, Topology, Weights};
+    use oneway::graph::topology::{Subgraph, Topology, Weights};
 
     #[test]
     fn zenoh_takes_the_settings_with_and_without_access_control() {

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use oneway::engine::Simulator;
+use oneway::engine::observe::View;
+use oneway::engine::record::Recorder;
 use oneway::engine::{Engine, Status};
-use oneway::observe::View;
-use oneway::record::Recorder;
-use oneway::simulator::Simulator;
 use oneway_lab::networked::{Ended, Networked, NetworkedCell};
 
 pub const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use oneway::sample::{Draws, Purpose};
+use oneway::numeric::sample::{Draws, Purpose};
 
 pub struct Proxy {
     /// Where it listens.

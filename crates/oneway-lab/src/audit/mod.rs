@@ -6,8 +6,8 @@ pub(crate) mod written;
 use std::fmt;
 
 use anyhow::{Context, Result, ensure};
+use oneway::numeric::sample::derive_seed;
 use oneway::problem::Problem;
-use oneway::sample::derive_seed;
 use oneway::theory::audit::{self, Assumptions, Audit, Check, Form, Subject, Verdict};
 
 use crate::experiment::plan::{Entry, Plan};

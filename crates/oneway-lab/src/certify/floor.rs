@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use oneway::graph::Topology;
 use oneway::method::Method;
 use oneway::theory::floor;
 use oneway::theory::modes::Mode;
-use oneway::topology::Topology;
 use serde::Serialize;
 
 use super::{Answer, settled};

@@ -1,6 +1,6 @@
 //! What the runs show of ‖∇F(x̄_k)‖².
 
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 use serde::Serialize;
 
 use super::Answer;

@@ -11,9 +11,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
+use oneway::engine::Schedule;
+use oneway::engine::metrics::Measurement;
 use oneway::methods::Smtpp;
-use oneway::metrics::Measurement;
-use oneway::schedule::Schedule;
 use oneway::theory::certificate::{Certifier, Setting};
 use oneway::theory::stability;
 use rayon::prelude::*;

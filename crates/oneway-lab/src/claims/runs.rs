@@ -1,6 +1,6 @@
 //! The runs of one experiment, as the claims ask about them.
 
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 
 use super::statistics::{Interval, mean};
 use crate::results::curves::Curve;

@@ -1,6 +1,6 @@
 //! The little statistics that verdicts need: paired intervals and power laws.
 
-use oneway::theory::student;
+use oneway::numeric::student;
 
 /// What an interval says of a question; noise may leave it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

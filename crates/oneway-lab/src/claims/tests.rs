@@ -1,6 +1,6 @@
 //! Doctored curves and studies: every verdict goes both ways.
 
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 
 use super::runs::{CSGDM, PUSH_DIGING, SGP, SMTPP, SMTPP_TREES, STPP};
 use super::statistics::PowerLaw;

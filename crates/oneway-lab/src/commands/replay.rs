@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use oneway::asynchronous::Log;
+use oneway::engine::asynchronous::Log;
 
 use crate::args::ReplayArgs;
 use crate::arrivals;

@@ -14,9 +14,9 @@
 //! ```
 
 use anyhow::{Context, Result, bail};
-use oneway::asynchronous::{Asynchronous, Clock, Synchronous, Times};
+use oneway::engine::Simulator;
+use oneway::engine::asynchronous::{Asynchronous, Clock, Synchronous, Times};
 use oneway::engine::{Engine, Setup};
-use oneway::simulator::Simulator;
 use toml::Value;
 
 use super::fields::{Fields, real};

@@ -9,7 +9,7 @@
 //! ```
 
 use anyhow::{Context, Result};
-use oneway::unreliable::{Absence, Churn, Faults, Missing};
+use oneway::engine::unreliable::{Absence, Churn, Faults, Missing};
 use toml::Value;
 
 use super::fields::Fields;

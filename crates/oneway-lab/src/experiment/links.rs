@@ -9,8 +9,8 @@ use oneway::Error;
 use oneway::graph::Digraph;
 use oneway::graph::families;
 use oneway::graph::file::{self, EdgeList};
-use oneway::mixing::Stochastic;
-use oneway::topology::{Pair, Subgraph, Topology, Weights};
+use oneway::graph::mixing::Stochastic;
+use oneway::graph::topology::{Pair, Subgraph, Topology, Weights};
 
 use super::faults::Redraw;
 use super::spec::{LinksSpec, TopologySpec};

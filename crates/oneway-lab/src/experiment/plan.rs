@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use oneway::engine::metrics::Extras;
+use oneway::engine::schedule::{self, Schedule, Shape};
+use oneway::engine::unreliable::{self, Faults, Unreliable};
 use oneway::engine::{Engine, Setup};
+use oneway::graph::Topology;
+use oneway::graph::mixing::Mixing;
 use oneway::method::{Method, Network};
 use oneway::methods::combine::Recipe;
-use oneway::metrics::Extras;
-use oneway::mixing::Mixing;
-use oneway::sample::derive_seed;
-use oneway::schedule::{self, Schedule, Shape};
-use oneway::topology::Topology;
-use oneway::unreliable::{self, Faults, Unreliable};
+use oneway::numeric::sample::derive_seed;
 
 use super::Experiment;
 use super::clock::Timing;
@@ -263,7 +263,7 @@ impl Entry {
 
     /// Hashes of R and of C over the whole period.
     pub(crate) fn mixing_sha256(&self) -> [String; 2] {
-        let all = |of: fn(&oneway::topology::Pair) -> &Mixing| {
+        let all = |of: fn(&oneway::graph::topology::Pair) -> &Mixing| {
             sha256(self.topology.period().iter().flat_map(|pair| bytes_of(of(pair))).collect::<Vec<u8>>())
         };
         [all(|pair| &pair.pull), all(|pair| &pair.push)]

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use oneway::asynchronous::Clock;
+use oneway::engine::asynchronous::Clock;
+use oneway::engine::unreliable::Faults;
 use oneway::graph::MAX_AGENTS;
 use oneway::graph::families::{self, Family};
+use oneway::graph::topology::{Subgraph, Weights};
 use oneway::methods::{self, Kind};
 use oneway::parameters::Parameters;
-use oneway::topology::{Subgraph, Weights};
-use oneway::unreliable::Faults;
 use toml::{Table, Value};
 
 use super::clock::{self, Timing};

@@ -1,6 +1,6 @@
 //! Charts of made-up curves.
 
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 
 use super::*;
 

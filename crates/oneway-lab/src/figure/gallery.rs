@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use oneway::graph::topology::{Pair, Stationary};
 use oneway::graph::{Digraph, families};
-use oneway::topology::{Pair, Stationary};
 use rayon::prelude::*;
 
 use super::chart::Chart;

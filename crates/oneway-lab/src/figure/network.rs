@@ -6,8 +6,8 @@
 use std::f64::consts::FRAC_PI_2;
 
 use oneway::graph::Digraph;
-use oneway::mixing::Mixing;
-use oneway::topology::{Pair, Stationary};
+use oneway::graph::mixing::Mixing;
+use oneway::graph::topology::{Pair, Stationary};
 
 use super::chart;
 use super::draw::Pen;

@@ -1,6 +1,6 @@
 //! What of a measurement is drawn, and against what.
 
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 
 /// A column of `curves.csv` to draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

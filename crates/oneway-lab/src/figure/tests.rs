@@ -11,7 +11,7 @@ use super::palette::Palette;
 use super::render::{Theme, pdf, png, svg};
 use super::{places, svg::Svg};
 use oneway::graph::families;
-use oneway::topology::{Subgraph, Topology, Weights};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 
 fn chart(scale: Scale, lines: &[(&str, &[f64])]) -> Chart {
     let palette = Palette::of(lines.iter().map(|(name, _)| *name));

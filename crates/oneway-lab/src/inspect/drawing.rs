@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use oneway::graph::Digraph;
-use oneway::topology::{Stationary, Subgraph};
+use oneway::graph::topology::{Stationary, Subgraph};
 
 use super::Inspection;
 use super::facts::Network;

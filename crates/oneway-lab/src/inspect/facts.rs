@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use oneway::Error;
+use oneway::graph::mixing::Stochastic;
+use oneway::graph::topology::{Pair, Stationary, Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, Tree, repair};
 use oneway::method::{Method, Network as MethodNetwork};
 use oneway::methods::Kind;
-use oneway::mixing::Stochastic;
 use oneway::theory::{averaging, stability};
-use oneway::topology::{Pair, Stationary, Subgraph, Topology, Weights};
 use rayon::prelude::*;
 
 use super::{Assumption, GraphFacts, Inspection, LimitFacts, RepairFacts, SubgraphFacts};

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use comfy_table::{Table, presets};
+use oneway::graph::Subgraph;
 use oneway::methods::KINDS;
-use oneway::topology::Subgraph;
 
 use super::{DegreeFacts, GraphFacts, Inspection, LimitFacts, SubgraphFacts};
 use crate::report::number::number;

@@ -2,18 +2,18 @@
 
 use oneway::Result;
 use oneway::data::Synthetic;
+use oneway::data::partition::Partition;
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::metrics;
+use oneway::engine::observe::View;
 use oneway::engine::{Engine, Setup, Status};
+use oneway::graph::topology::{Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network};
 use oneway::methods::Kind;
-use oneway::metrics;
-use oneway::observe::View;
-use oneway::partition::Partition;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, FiniteSum, LeastSquares, Regulariser};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Topology, Weights};
 use std::ops::ControlFlow;
 
 /// Agents of the standard problem.

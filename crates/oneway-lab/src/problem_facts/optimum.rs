@@ -144,7 +144,7 @@ pub(crate) fn exact(problem: &dyn Problem, x: &[f64]) -> (f64, Vec<f64>) {
 #[cfg(test)]
 mod tests {
     use oneway::data::a9a::{Split, a9a};
-    use oneway::partition::Partition;
+    use oneway::data::partition::Partition;
     use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
 
     use super::*;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 use serde::{Deserialize, Serialize};
 
 use super::curves::{point_from_csv, point_to_csv};

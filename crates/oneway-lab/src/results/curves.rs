@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 
 use crate::experiment::plan::Entry;
 use crate::experiment::sweep::Chosen;

@@ -3,7 +3,7 @@
 //! Engines end a run when its numbers are about to overflow. One that grows more slowly, or whose step is lowered in time, does all
 //! its rounds and still has nothing to show: its curve tells.
 
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 
 /// A run that ends at so many times the loss of its start has diverged.
 const LOSS_OVER_START: f64 = 1e6;

@@ -3,7 +3,7 @@
 //! Means are over repetitions that did all their rounds and did not diverge. One that ended early stands at another iteration, and
 //! one that diverged at once has its start for a result: neither belongs in a mean.
 
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 
 use super::cells::CellStatus;
 use super::curves::Curve;

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use oneway::Error;
+use oneway::graph::topology::{Subgraph, Topology};
 use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::theory::stability::{self, Limit};
-use oneway::topology::{Subgraph, Topology};
 use rayon::prelude::*;
 
 pub(crate) use axis::{Axis, EXAMPLES};

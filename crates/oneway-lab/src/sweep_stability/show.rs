@@ -1,8 +1,8 @@
 //! Limits as a table, as CSV, and as figures.
 
 use comfy_table::{Table, presets};
+use oneway::graph::Subgraph;
 use oneway::theory::stability::Limit;
-use oneway::topology::Subgraph;
 
 use super::{Row, Sweep};
 use crate::figure::axis::{Axis, Scale};

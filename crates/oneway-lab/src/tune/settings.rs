@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use oneway::sample::derive_seed;
+use oneway::numeric::sample::derive_seed;
 use toml::{Table, Value};
 
 use super::trial::Trial;

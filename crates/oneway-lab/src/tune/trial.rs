@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use anyhow::Result;
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 use serde::Serialize;
 use toml::{Table, Value};
 

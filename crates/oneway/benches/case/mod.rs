@@ -29,16 +29,16 @@
 use std::time::{Duration, Instant};
 
 use oneway::data::a9a::{Split, a9a};
+use oneway::data::partition::Partition;
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
 use oneway::engine::{Engine, Setup};
+use oneway::graph::mixing::Mixing;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{families, weights};
 use oneway::methods::Smtpp;
-use oneway::mixing::Mixing;
-use oneway::partition::Partition;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
 
 use crate::machine::{self, Picks};
 use crate::memory;

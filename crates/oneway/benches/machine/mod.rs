@@ -191,7 +191,7 @@ fn avx2<R>(work: impl FnOnce() -> R) -> R {
 
 /// Random picks among `rows` rows, as the senders of a k-out graph are.
 pub fn random_picks(rows: usize, count: usize) -> Vec<u32> {
-    use oneway::sample::{Draws, Purpose};
+    use oneway::numeric::sample::{Draws, Purpose};
     let mut draws = Draws::new(7, Purpose::Graph, 0, 0);
     (0..count).map(|_| draws.below(rows) as u32).collect()
 }

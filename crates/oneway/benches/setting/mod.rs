@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, unreachable_pub, dead_code)] // each bench uses its part
 
 use oneway::data::a9a::{Split, a9a};
+use oneway::data::partition::Partition;
 use oneway::graph::families;
-use oneway::partition::Partition;
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic};
-use oneway::topology::{Subgraph, Topology, Weights};
 
 pub const AGENTS: usize = 20;
 

@@ -1,7 +1,7 @@
 //! Codecs that send every number whole, in eight bytes: the identity, and saturation.
 
 use super::{Codec, Decoded, Fault, Quality};
-use crate::sample::Draws;
+use crate::numeric::sample::Draws;
 use crate::{Error, Result};
 
 /// No compression: 𝒞(x) = x, d numbers of eight bytes.
@@ -37,7 +37,7 @@ impl Codec for Identity {
 ///
 /// ```
 /// use oneway::codec::{Codec, Saturate};
-/// use oneway::sample::{Draws, Purpose};
+/// use oneway::numeric::sample::{Draws, Purpose};
 /// let mut x = [-7.0, 0.5, 3.0];
 /// Saturate::new(2.0).unwrap().compress(&mut x, &mut Draws::new(1, Purpose::Codec, 0, 0));
 /// assert_eq!(x, [-2.0, 0.5, 2.0]);

@@ -2,7 +2,7 @@
 
 use super::bits::{Reader, Writer, bits_for, packed_bytes};
 use super::{Codec, Decoded, Fault, NAN, Quality, magnitude};
-use crate::sample::Draws;
+use crate::numeric::sample::Draws;
 use crate::{Error, Result};
 
 const NAME: &str = "log-quantise";
@@ -25,7 +25,7 @@ const MOST_STEPS: usize = 1024;
 ///
 /// ```
 /// use oneway::codec::{Codec, LogQuantise};
-/// use oneway::sample::{Draws, Purpose};
+/// use oneway::numeric::sample::{Draws, Purpose};
 /// let mut x = [1.4, -1.42, 100.0, 0.0];
 /// LogQuantise::new(1).unwrap().compress(&mut x, &mut Draws::new(1, Purpose::Codec, 0, 0));
 /// assert_eq!(x, [1.0, -2.0, 128.0, 0.0]); // √2 is the border between 1 and 2

@@ -19,7 +19,7 @@
 //!
 //! ```
 //! use oneway::codec;
-//! use oneway::sample::{Draws, Purpose};
+//! use oneway::numeric::sample::{Draws, Purpose};
 //! # fn main() -> oneway::Result<()> {
 //! let top = codec::codec("top-k")?.codec([("k", 2.0)])?;
 //! let mut draws = Draws::new(7, Purpose::Codec, 3, 100);
@@ -70,7 +70,8 @@ pub use wire::{Carried, Wire};
 
 use std::fmt::Debug;
 
-use crate::sample::Draws;
+pub use crate::error::Fault;
+use crate::numeric::sample::Draws;
 use crate::{Error, Result};
 
 /// A lossy code for vectors: what is sent in place of a vector, and how many bytes it takes.
@@ -143,36 +144,6 @@ impl Quality {
         };
         (δ > 0.0).then_some(δ)
     }
-}
-
-/// What is wrong with bytes that are no encoded vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// Too many or too few.
-    #[error("there are {found}, but dimension {d} takes {expected}")]
-    Length {
-        /// Bytes there are.
-        found: usize,
-        /// Bytes there should be.
-        expected: usize,
-        /// Dimension of the vector.
-        d: usize,
-    },
-    /// The bits that fill up the last byte are not zero, as they must be.
-    #[error("the bits that fill up the last byte are not zero")]
-    Padding,
-    /// The number in front, from which all others are scaled.
-    #[error("the scale in front {0}")]
-    Scale(&'static str),
-    /// One of the numbers.
-    #[error("number {at} {why}")]
-    Number {
-        /// Which one, in the order of the bytes, from 0.
-        at: usize,
-        /// What is wrong with it.
-        why: &'static str,
-    },
 }
 
 /// What reading bytes comes to, before the codec puts its name to it.

@@ -4,8 +4,8 @@ use super::bits::{Reader, Writer, packed_bytes};
 use super::rounding::with_bits;
 use super::{Codec, Decoded, Fault, NAN, Quality};
 use crate::Result;
-use crate::sample::Draws;
-use crate::vectors::widest;
+use crate::numeric::sample::Draws;
+use crate::numeric::vectors::widest;
 
 /// 𝒞(x)_i = ±2^e or ±2^(e+1) for |x_i| = 2^e(1 + f), the latter with probability f, exactly: twelve bits a number.
 ///
@@ -17,7 +17,7 @@ use crate::vectors::widest;
 ///
 /// ```
 /// use oneway::codec::{Codec, Natural};
-/// use oneway::sample::{Draws, Purpose};
+/// use oneway::numeric::sample::{Draws, Purpose};
 /// let mut x = [3.0, -0.25];
 /// Natural.compress(&mut x, &mut Draws::new(1, Purpose::Codec, 0, 0));
 /// assert!((x[0] == 2.0 || x[0] == 4.0) && x[1] == -0.25);

@@ -6,8 +6,8 @@ use super::norms::{euclidean, largest};
 use super::rounding::{at_random, power_of_two, with_bits};
 use super::{Codec, Decoded, Fault, NAN, Quality, magnitude, split_number};
 use crate::Result;
-use crate::sample::Draws;
-use crate::vectors::widest;
+use crate::numeric::sample::Draws;
+use crate::numeric::vectors::widest;
 
 const NAME: &str = "quantise";
 
@@ -32,7 +32,7 @@ pub enum Norm {
 ///
 /// ```
 /// use oneway::codec::{Codec, Norm, Quantise};
-/// use oneway::sample::{Draws, Purpose};
+/// use oneway::numeric::sample::{Draws, Purpose};
 /// let codec = Quantise::new(3, Norm::Largest).unwrap(); // levels −3..3
 /// let mut x = [6.0, -2.0, 1.0, 0.0];
 /// codec.compress(&mut x, &mut Draws::new(1, Purpose::Codec, 0, 0));
@@ -198,7 +198,7 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Purpose;
+    use crate::numeric::sample::Purpose;
 
     #[test]
     fn units_are_short_and_just_large_enough() {

@@ -2,7 +2,7 @@
 
 use std::array;
 
-use crate::sample::{Draws, unit};
+use crate::numeric::sample::{Draws, unit};
 
 /// How a number between two levels is rounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(super) const fn power_of_two(e: i32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Purpose;
+    use crate::numeric::sample::Purpose;
 
     #[test]
     fn nearest_is_the_nearest() {

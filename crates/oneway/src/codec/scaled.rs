@@ -3,7 +3,7 @@
 use super::rounding::power_of_two;
 use super::{Codec, Fault, Quality};
 use crate::Result;
-use crate::sample::Draws;
+use crate::numeric::sample::Draws;
 
 /// The scales there are, and the magnitudes that are not changed: within them nothing overflows and no digit is lost.
 const SCALES: [f64; 2] = [power_of_two(-300), power_of_two(300)];
@@ -20,7 +20,7 @@ const MAGNITUDES: [f64; 2] = [power_of_two(-700), power_of_two(700)];
 ///
 /// ```
 /// use oneway::codec::{Codec, Rounding, Scaled, Uniform};
-/// use oneway::sample::{Draws, Purpose};
+/// use oneway::numeric::sample::{Draws, Purpose};
 /// let quarters = Uniform::new(0.25, 8, Rounding::Nearest).unwrap();
 /// let mut x = [0.01, -0.02];
 /// Scaled::new(&quarters, 0.03).compress(&mut x, &mut Draws::new(1, Purpose::Codec, 0, 0)); // 0.03 → 1/32
@@ -109,7 +109,7 @@ impl<C: Codec> Codec for Scaled<C> {
 mod tests {
     use super::*;
     use crate::codec::{Identity, Norm, Quantise, Rounding, Sign, Uniform};
-    use crate::sample::Purpose;
+    use crate::numeric::sample::Purpose;
 
     #[test]
     fn scales_are_rounded_up_to_powers_of_two() {

@@ -4,8 +4,8 @@ use super::bits::{Reader, Writer, packed_bytes};
 use super::norms::{largest, mean_magnitude};
 use super::{Codec, Decoded, Fault, NAN, Quality, split_number};
 use crate::Result;
-use crate::sample::Draws;
-use crate::vectors::widest;
+use crate::numeric::sample::Draws;
+use crate::numeric::vectors::widest;
 
 /// 𝒞(x) = (‖x‖₁/d)·sign(x), with sign(0) = +1: one number of eight bytes, then a bit a number, 1 for minus.
 ///
@@ -14,7 +14,7 @@ use crate::vectors::widest;
 ///
 /// ```
 /// use oneway::codec::{Codec, Sign};
-/// use oneway::sample::{Draws, Purpose};
+/// use oneway::numeric::sample::{Draws, Purpose};
 /// let mut x = [3.0, -1.0, 0.0, 2.0];
 /// Sign.compress(&mut x, &mut Draws::new(1, Purpose::Codec, 0, 0));
 /// assert_eq!(x, [1.5, -1.5, 1.5, 1.5]);
@@ -85,7 +85,7 @@ impl Codec for Sign {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Purpose;
+    use crate::numeric::sample::Purpose;
 
     #[test]
     fn a_second_time_changes_nothing() {

@@ -7,8 +7,8 @@ use super::bits::{Reader, Writer, bits_for, packed_bytes};
 use super::rounding::with_bits;
 use super::selection::{ALL, Cut, cut};
 use super::{Codec, Decoded, Fault, Quality, magnitude};
-use crate::sample::{Draws, below};
-use crate::vectors::widest;
+use crate::numeric::sample::{Draws, below};
+use crate::numeric::vectors::widest;
 use crate::{Error, Result};
 
 /// How many numbers are sent.

@@ -1,7 +1,7 @@
 //! Codecs by hand: bytes, layout, picks. The laws of all codecs are among the integration tests.
 
 use super::{CODECS, Codec, codec};
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 
 fn compressed(codec: &dyn Codec, x: &[f64], round: u64) -> Vec<f64> {
     let mut q = x.to_vec();

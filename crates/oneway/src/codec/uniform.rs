@@ -6,8 +6,8 @@ use super::levels::Levels;
 use super::rounding::{Rounding, at_random, nearest, with_bits};
 use super::{Codec, Decoded, Fault, NAN, Quality};
 use crate::Result;
-use crate::sample::Draws;
-use crate::vectors::widest;
+use crate::numeric::sample::Draws;
+use crate::numeric::vectors::widest;
 
 /// 𝒞(x)_i = Δ·round(x_i/Δ), clipped to ±sΔ with s = 2^(b−1) − 1: b bits a number, and nothing else.
 ///
@@ -17,7 +17,7 @@ use crate::vectors::widest;
 ///
 /// ```
 /// use oneway::codec::{Codec, Rounding, Uniform};
-/// use oneway::sample::{Draws, Purpose};
+/// use oneway::numeric::sample::{Draws, Purpose};
 /// let halves = Uniform::new(0.5, 4, Rounding::Nearest).unwrap();
 /// let mut x = [0.2, -0.7, 1.1, 9.0];
 /// halves.compress(&mut x, &mut Draws::new(1, Purpose::Codec, 0, 0));
@@ -96,7 +96,7 @@ impl Codec for Uniform {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::Purpose;
+    use crate::numeric::sample::Purpose;
 
     #[test]
     fn rounding_at_random_is_right_in_the_mean_within_the_range() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Codec, Fault, Scaled, split_number};
 use crate::Result;
-use crate::row::Width;
+use crate::numeric::row::Width;
 
 /// How a method's message rows are written and read back, to the same bits.
 ///

@@ -9,6 +9,7 @@ pub mod a9a;
 pub mod digits;
 pub mod idx;
 pub mod libsvm;
+pub mod partition;
 pub mod rows;
 mod synthetic;
 

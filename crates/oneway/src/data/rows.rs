@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::vectors::prefetch;
+use crate::numeric::vectors::prefetch;
 
 /// Sparse rows. Columns count from 0 and ascend within a row.
 #[derive(Debug, Clone, PartialEq)]

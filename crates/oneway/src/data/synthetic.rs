@@ -1,7 +1,7 @@
 //! Rows drawn at random, with real targets that are nearly linear in them.
 
 use super::{Dataset, SparseRows};
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// Among the streams of [`Purpose::Problem`]: those of w*, of the agents' own w_i, and of the rows.

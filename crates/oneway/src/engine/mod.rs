@@ -1,6 +1,6 @@
 //! What every engine does: it turns state k into state k + 1, and shows it to observers.
 //!
-//! The [`Simulator`](crate::simulator::Simulator) runs rounds on a network that never fails. Other engines make the same
+//! The [`Simulator`] runs rounds on a network that never fails. Other engines make the same
 //! calls of a method on networks that do.
 
 use std::ops::ControlFlow;
@@ -8,16 +8,25 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
+pub mod asynchronous;
+pub mod metrics;
+pub mod observe;
+pub mod record;
+pub mod schedule;
+pub mod simulator;
+mod starvation;
 mod turns;
+pub mod unreliable;
 
+pub use schedule::Schedule;
+pub use simulator::Simulator;
 pub use turns::Turns;
 
+use crate::engine::observe::{Observer, View};
+use crate::graph::Topology;
 use crate::method::{Kept, Method, Profile, Reliance, Round};
 use crate::numeric::{Float, Precision};
-use crate::observe::{Observer, View};
 use crate::problem::Problem;
-use crate::schedule::Schedule;
-use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// A state with a number beyond this (or not finite) has diverged: its square is about to overflow.

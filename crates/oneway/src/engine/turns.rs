@@ -1,12 +1,12 @@
 //! The second half of an exchange, the same in every engine: points | gradients of many agents | update, turn by turn.
 
 use crate::Result;
-use crate::matrix::{Matrix, stride_of};
 use crate::method::{Ask, Exchange, Gradient, Gradients, Hearing, Kernel, Points, Profile, Round};
 use crate::numeric::Float;
+use crate::numeric::matrix::{Matrix, stride_of};
+use crate::numeric::row::{Agents, Rows, RowsMut};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::{GradientBatch, Problem};
-use crate::row::{Agents, Rows, RowsMut};
-use crate::sample::{Draws, Purpose};
 
 /// Room for the points and gradients of some agents, and what is drawn for them. Nothing is allocated after it is made, but at
 /// the start of a run.

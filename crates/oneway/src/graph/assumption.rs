@@ -2,7 +2,7 @@
 
 use super::{Digraph, named_agents};
 use crate::error::some_agents;
-use crate::mixing::Mixing;
+use crate::graph::mixing::Mixing;
 use crate::{Error, Result};
 
 /// Checks Assumption 1: the pull graph and the reversed push graph each have a spanning tree, and the two share a
@@ -181,8 +181,8 @@ fn why_no_tree(name: &str, graph: &Digraph) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::mixing::{Link, Stochastic};
     use crate::graph::{Tree, families, weights};
-    use crate::mixing::{Link, Stochastic};
 
     #[test]
     fn periodic_weights_are_refused_and_one_self_weight_mends_them() {

@@ -1,7 +1,7 @@
 //! A directed graph, stored both ways, and what can be reached in it.
 
 use super::lists::Lists;
-use crate::mixing::Mixing;
+use crate::graph::mixing::Mixing;
 use crate::{Error, Result};
 
 /// The most agents a graph may have. A stray number in a file must not allocate the machine away.
@@ -77,7 +77,7 @@ impl Digraph {
     /// O(n + m).
     ///
     /// ```
-    /// use oneway::{graph::Digraph, mixing::Mixing};
+    /// use oneway::{graph::Digraph, graph::mixing::Mixing};
     /// assert_eq!(Digraph::from_mixing(&Mixing::complete(3)).unwrap().edge_count(), 6);
     /// ```
     pub fn from_mixing(mixing: &Mixing) -> Result<Self> {

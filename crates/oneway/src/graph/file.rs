@@ -19,7 +19,7 @@ use std::path::Path;
 
 use super::Digraph;
 use super::digraph::check_agents;
-use crate::mixing::{Link, Mixing, Stochastic};
+use crate::graph::mixing::{Link, Mixing, Stochastic};
 use crate::{Error, Result, input};
 use lines::{Lines, MAX_LINE};
 
@@ -43,7 +43,7 @@ impl EdgeList {
     /// The mixing matrix W\[to\]\[from\] = weight, checked to be stochastic by rows (pull) or columns (push).
     ///
     /// ```
-    /// use oneway::{graph::file, mixing::Stochastic};
+    /// use oneway::{graph::file, graph::mixing::Stochastic};
     /// let list = file::parse("0 0 1\n0 1 .5\n1 1 .5".as_bytes(), "links.txt".as_ref(), None).unwrap();
     /// assert_eq!(list.to_mixing(Stochastic::Rows).unwrap().row(1).collect::<Vec<_>>(), [(0, 0.5), (1, 0.5)]);
     /// ```
@@ -73,7 +73,7 @@ impl EdgeList {
     /// The same with every weight divided by the sum of its row (receiver) or column (sender), so that they sum to one.
     ///
     /// ```
-    /// use oneway::{graph::file, mixing::Stochastic};
+    /// use oneway::{graph::file, graph::mixing::Stochastic};
     /// let list = file::parse("0 0 1\n0 1 3\n1 1 1".as_bytes(), "links.txt".as_ref(), None).unwrap();
     /// assert_eq!(list.normalised(Stochastic::Rows).weights.unwrap(), [1.0, 0.75, 0.25]);
     /// assert_eq!(list.normalised(Stochastic::Columns).weights.unwrap(), [0.25, 0.75, 1.0]);

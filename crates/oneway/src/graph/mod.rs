@@ -29,7 +29,10 @@ mod digraph;
 pub mod families;
 pub mod file;
 mod lists;
+pub mod mixing;
+pub mod perron;
 pub mod repair;
+pub mod topology;
 mod trees;
 pub mod weights;
 
@@ -37,6 +40,7 @@ pub use assumption::{check_common_root, check_strongly_connected};
 pub(crate) use assumption::{common_roots, strongly_connected};
 pub use components::{Components, Degrees};
 pub use digraph::{Digraph, MAX_AGENTS, MAX_EDGES};
+pub use topology::{Network, Subgraph, Topology, Weights};
 pub use trees::Tree;
 
 use crate::error::some_agents;

@@ -6,7 +6,7 @@
 
 use super::assumption::{check_aperiodic, self_weighted};
 use super::{Components, Digraph};
-use crate::mixing::Mixing;
+use crate::graph::mixing::Mixing;
 use crate::{Error, Result};
 
 /// What to add so that Assumption 1 holds ([`check_common_root`](super::check_common_root)).

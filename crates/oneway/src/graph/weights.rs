@@ -4,7 +4,7 @@
 //! matrices C column-stochastic. All functions take O(n + m), those of trees O(n log n).
 
 use super::{Digraph, Tree};
-use crate::mixing::{Link, Mixing, Stochastic};
+use crate::graph::mixing::{Link, Mixing, Stochastic};
 use crate::{Error, Result};
 
 /// R\[i\]\[j\] = 1/(1 + indeg i) for every j that i hears and for itself: each agent averages what it hears.

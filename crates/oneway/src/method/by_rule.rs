@@ -7,10 +7,10 @@ use super::{
     Rule, Sending, Sizes, Trace,
 };
 use crate::Result;
+use crate::graph::Topology;
+use crate::numeric::row::{Agents, RowsMut, Width};
+use crate::numeric::vectors::{wide_256, wide_512};
 use crate::numeric::{Float, Lanes, Real};
-use crate::row::{Agents, RowsMut, Width};
-use crate::topology::Topology;
-use crate::vectors::{wide_256, wide_512};
 
 impl<R: Rule> Method for R {
     fn profile(&self, sizes: Sizes) -> Profile {

@@ -14,8 +14,8 @@ mod rows;
 mod rule;
 mod trace;
 
-pub use crate::row::{Agents, Rows, RowsMut};
-pub use crate::topology::Network;
+pub use crate::graph::Network;
+pub use crate::numeric::row::{Agents, Rows, RowsMut};
 pub use profile::{Ask, Exchange, Profile, Sizes};
 pub use round::{Kept, Round};
 pub use rows::{Gradient, Gradients, Heard, Hearing, Point, Points, Sending};
@@ -25,8 +25,8 @@ pub use trace::{COMMON_INPUTS, Trace, TracedExchange};
 use std::fmt::Debug;
 
 use crate::Result;
+use crate::graph::Topology;
 use crate::problem::Problem;
-use crate::topology::Topology;
 
 /// One agent's side of one decentralised method. Holds hyper-parameters only; the engine owns the state.
 pub trait Method: Kernel<f64> {

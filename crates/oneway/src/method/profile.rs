@@ -3,8 +3,8 @@
 use super::{Network, Reliance, Roles};
 use crate::codec::Wire;
 use crate::numeric::Precision;
+use crate::numeric::row::Width;
 use crate::problem::Problem;
-use crate::row::Width;
 
 /// The sizes of a problem, on which the widths of rows may depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

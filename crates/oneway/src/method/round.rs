@@ -1,7 +1,7 @@
 //! Where in the run we are, and who.
 
-use crate::mixing::Mixing;
-use crate::sample::{Draws, Purpose};
+use crate::graph::mixing::Mixing;
+use crate::numeric::sample::{Draws, Purpose};
 
 /// Where in the run we are, and who.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The rows of some agents, side by side, as engines hand them to a method.
 
-use crate::row::{Agents, Rows, RowsMut};
+use crate::numeric::row::{Agents, Rows, RowsMut};
 
 /// Agents that are about to send. Row q of each belongs to the q-th agent.
 #[derive(Debug)]

@@ -87,12 +87,12 @@ pub trait Rule: Send + Sync + std::fmt::Debug + 'static {
     ) -> Self::State<S>;
 
     /// Whether this method can work on a network of its kind; the error says what is missing.
-    fn check_network(&self, _topology: &crate::topology::Topology) -> crate::Result<()> {
+    fn check_network(&self, _topology: &crate::graph::Topology) -> crate::Result<()> {
         Ok(())
     }
 
     /// What an *effective* step is divided by, where that is not the network's own; see [`Method::step_divisor`](super::Method::step_divisor).
-    fn step_divisor(&self, topology: &crate::topology::Topology) -> crate::Result<f64> {
+    fn step_divisor(&self, topology: &crate::graph::Topology) -> crate::Result<f64> {
         topology.step_divisor(self.profile().network)
     }
 }

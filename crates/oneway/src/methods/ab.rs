@@ -10,12 +10,12 @@
 //!   verified against the authors' text: that all agents share one β and one γ, and the start.
 //! - SAGA's table in place of gradients: **AB-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise floor.
 
+use crate::graph::Subgraph;
 use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, AnyEstimator, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient};
 use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// Combines, then adapts; state is (x, v, m, x⁻) and the estimator's memory.

@@ -17,12 +17,12 @@
 //! a second exchange a round: of the paper no more than the abstract could be had, and there is no public code.
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{Ask, At, Mail, Network, Profile, Roles, Rule};
 use crate::methods::estimator::STORM;
 use crate::methods::{Kind, Trust, momentum_coefficient};
 use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::topology::Subgraph;
 
 /// Adaptive steps along a tracked STORM estimate; state is (x, w, u, a), x⁺ while it is worked out, and the gradient at x with
 /// the new sample.

@@ -6,12 +6,12 @@
 //! agents stop an O(η) apart.
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::topology::Subgraph;
 
 /// Steps and averages; state is (x, m), x⁺ while it is worked out if it combines first, and the estimator's memory.
 #[derive(Debug, Clone, PartialEq)]

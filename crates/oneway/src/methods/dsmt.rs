@@ -20,12 +20,12 @@
 //! start Y₀ = Z₀ = (1−β)G₀; and η_w, which is written (1 + (1−s)/(1+s))/2 there with s = √(1−ρ²), the same number. There β is not free
 //! but √η_w (convex) or 1 − n^(−1/3)(1 − √η_w) (nonconvex); here λ = 1−β is a parameter.
 
+use crate::graph::Subgraph;
 use crate::method::{Ask, At, Exchange, Mail, Network, Profile, Reliance, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Momentum};
 use crate::methods::{Kind, MOMENTUM, Trust};
 use crate::numeric::Real;
 use crate::parameters::Parameter;
-use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// Tracks what an estimator makes of the gradients, mixed twice a round; state is (x, y, z), the last moves of mixing x and y,

@@ -16,13 +16,13 @@
 //! (I − W̃)X/η of the last round, and with another W̃ in the next one iterates have been seen to grow without bound, on random
 //! matchings for D², on sparse random links for exact diffusion.
 
+use crate::graph::mixing::Mixing;
+use crate::graph::topology::{Subgraph, Topology};
 use crate::method::{At, Mail, Method, Network, Profile, Reliance, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust, slope};
-use crate::mixing::Mixing;
 use crate::numeric::Real;
-use crate::sample::{Draws, Purpose};
-use crate::topology::{Subgraph, Topology};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// Tracks without a second message; state is (x, v, m) and the estimator's memory.

@@ -10,11 +10,11 @@
 //! are blown up by as much. That is the rule, not its implementation.
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
-use crate::topology::Subgraph;
 
 /// Tracking by pulling; state is (x, z, u, m), the estimator's memory, and the row y of n numbers.
 #[derive(Debug, Clone, PartialEq)]

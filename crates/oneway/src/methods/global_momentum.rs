@@ -11,10 +11,10 @@
 //! in both. Neither corrects DSGD's own bias.
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{At, Mail, Network, Profile, Rule};
 use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient, slope};
 use crate::numeric::Real;
-use crate::topology::Subgraph;
 
 /// DSGD with a momentum that the agents share in part; state is (x, m, g).
 #[derive(Debug, Clone, PartialEq)]

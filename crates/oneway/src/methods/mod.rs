@@ -31,11 +31,11 @@ pub use r_fast::RFast;
 pub use sgp::{SGP, Sgp};
 pub use tracking::{PUSH_PULL, PushPull, Smtpp, Tracking};
 
+use crate::graph::Subgraph;
 use crate::method::{Method, Network};
 use crate::methods::estimator::AnyEstimator;
 use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// A method as the registry knows it.

@@ -8,11 +8,11 @@
 //! - combining first, with SAGA's table: **Push-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise floor.
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, AnyEstimator, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
-use crate::topology::Subgraph;
 
 /// Tracking through push-sum; state is (x, u, y, m), the estimator's memory, and w.
 #[derive(Debug, Clone, PartialEq)]

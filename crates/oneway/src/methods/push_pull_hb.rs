@@ -4,11 +4,11 @@
 //! the order alone: SMTPP tracks the agents' momenta, this smooths the tracked gradient at each agent.
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
 use crate::numeric::Real;
-use crate::topology::Subgraph;
 
 /// Push-Pull with momentum after tracking; state is (x, v, m), the estimator's memory, and u.
 #[derive(Debug, Clone, PartialEq)]

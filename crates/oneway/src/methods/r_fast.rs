@@ -17,11 +17,11 @@
 //! round not 1.
 
 use crate::Result;
+use crate::graph::topology::{Stationary, Subgraph, Topology};
 use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
-use crate::topology::{Stationary, Subgraph, Topology};
 
 /// Push-Pull along the kept share of the tracker; state is (x, s, m, z) and the estimator's memory.
 #[derive(Debug, Clone, PartialEq)]

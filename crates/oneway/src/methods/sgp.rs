@@ -7,11 +7,11 @@
 //! - a heavy ball, m⁺ = βm + g(z⁺): **SGP with momentum**, as its authors train with. The ball stays at home; it is not sent.
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, HeavyBall, Skeleton, with_any};
 use crate::methods::{HEAVY_BALL, Kind, Trust};
 use crate::numeric::Real;
-use crate::topology::Subgraph;
 
 /// An estimator's steps through push-sum; state is (z, x, m), the estimator's memory, and w.
 #[derive(Debug, Clone, PartialEq)]

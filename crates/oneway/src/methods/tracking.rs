@@ -11,13 +11,13 @@
 //!   undirected literature. a = 1 is Push-Pull.
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{
     self, AnyEstimator, Estimator, Gradient, Momentum, STORM as STORM_PARAMETER, Skeleton, Storm, with_any,
 };
 use crate::methods::{Kind, MOMENTUM, Trust};
 use crate::numeric::Real;
-use crate::topology::Subgraph;
 
 /// Tracks what an estimator makes of the gradients; state is (x, v, m) and the estimator's memory.
 #[derive(Debug, Clone, PartialEq)]

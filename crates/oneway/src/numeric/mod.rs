@@ -5,7 +5,12 @@
 
 mod float;
 mod lanes;
+pub(crate) mod matrix;
+pub mod row;
+pub mod sample;
+pub mod student;
 mod symbol;
+pub(crate) mod vectors;
 
 pub use float::{Float, Precision};
 pub use lanes::Lanes;

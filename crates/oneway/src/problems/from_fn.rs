@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::numeric::sample::Draws;
 use crate::problem::{GradientBatch, Problem};
-use crate::sample::Draws;
 use crate::{Error, Result};
 
 /// What a closure says when it cannot make a gradient; `?` turns any error into it.

@@ -3,9 +3,9 @@
 //! f_i(x) = ½ Σ_k h_k (x_k − c_ik)², with ∇F_i(x; ξ) = h∘(x − c_i) + ξ and ξ ~ N(0, (σ²/d) I), so that
 //! E‖ξ‖² = σ² as in Assumption 3. The centres c_i = x* + ζ u_i have Σ u_i = 0: the minimiser of F is x*.
 
+use crate::numeric::sample::{Draws, Purpose};
+use crate::numeric::vectors::widest;
 use crate::problem::{LocalModel, Problem, Symmetric};
-use crate::sample::{Draws, Purpose};
-use crate::vectors::widest;
 use crate::{Error, Result};
 
 /// What a quadratic looks like.

@@ -9,14 +9,14 @@
 use super::spectrum::{self, LinearMap};
 use crate::Result;
 use crate::graph::Digraph;
-use crate::mixing::Mixing;
-use crate::sample::{Draws, Purpose};
+use crate::graph::mixing::Mixing;
+use crate::numeric::sample::{Draws, Purpose};
 
-/// ρ(R − 1π_Rᵀ): models come to agree like ρᵏ. `π_r` is π_R, see [`perron::left`](super::perron::left).
+/// ρ(R − 1π_Rᵀ): models come to agree like ρᵏ. `π_r` is π_R, see [`perron::left`](crate::graph::perron::left).
 ///
 /// ```
 /// use oneway::graph::{Tree, families, weights};
-/// use oneway::theory::{averaging, perron};
+/// use oneway::{graph::perron, theory::averaging};
 /// let ring = families::ring(3).unwrap();
 /// let r = weights::uniform_rows(&ring).unwrap();
 /// let ρ = averaging::pull_radius(&r, &perron::left(&r).unwrap()).unwrap();
@@ -28,7 +28,7 @@ pub fn pull_radius(r: &Mixing, π_r: &[f64]) -> Result<f64> {
     radius(r, π_r, |shares| Limit { left: shares.to_vec(), right: vec![1.0; shares.len()] })
 }
 
-/// ρ(C − π_C1ᵀ): pushed mass comes to where it stays like ρᵏ. `π_c` is π_C, see [`perron::right`](super::perron::right).
+/// ρ(C − π_C1ᵀ): pushed mass comes to where it stays like ρᵏ. `π_c` is π_C, see [`perron::right`](crate::graph::perron::right).
 pub fn push_radius(c: &Mixing, π_c: &[f64]) -> Result<f64> {
     radius(c, π_c, |shares| Limit { left: vec![1.0; shares.len()], right: shares.to_vec() })
 }
@@ -120,8 +120,8 @@ impl LinearMap for Block {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::perron;
     use crate::graph::{Tree, families, weights};
-    use crate::theory::perron;
     use std::f64::consts::PI;
 
     fn radii(r: &Mixing, c: &Mixing) -> [f64; 2] {

@@ -11,9 +11,9 @@
 
 use faer::{Mat, Scale, Side};
 
+use crate::graph::Topology;
+use crate::graph::mixing::Mixing;
 use crate::method::Network;
-use crate::mixing::Mixing;
-use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// Most agents for dense matrices: one product takes about a second with this many.
@@ -84,7 +84,7 @@ impl Deviation {
 /// ```
 /// use oneway::graph::families;
 /// use oneway::theory::contraction::Deviation;
-/// use oneway::topology::{Subgraph, Topology, Weights};
+/// use oneway::graph::topology::{Subgraph, Topology, Weights};
 /// # fn main() -> oneway::Result<()> {
 /// let ring = Topology::of(&[families::ring(5)?], Subgraph::Full, Weights::Uniform, 0)?;
 /// let pull = Deviation::pull(&ring)?;

@@ -14,8 +14,8 @@ use faer::prelude::Solve;
 
 use super::linear::RoundMap;
 use super::stability;
+use crate::graph::Topology;
 use crate::method::{Method, Network};
-use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// The largest map whose covariance is computed: some seconds.
@@ -47,7 +47,7 @@ pub struct Floor {
 /// O(k·(sn)³) for s vectors a state, with 2^k rounds to forget.
 ///
 /// ```
-/// use oneway::{methods::PUSH_PULL, theory::floor, topology::Topology};
+/// use oneway::{methods::PUSH_PULL, theory::floor, graph::Topology};
 /// // one agent: x⁺ = x − η(x + ξ), a variance of η/(2 − η)
 /// let alone = Topology::complete(1).unwrap();
 /// let floor = floor::floor(&PUSH_PULL, &alone, 0.5).unwrap();
@@ -116,7 +116,7 @@ impl Bias {
 /// ```
 /// use oneway::graph::families;
 /// use oneway::{methods::{PUSH_PULL, SGP}, theory::floor::bias};
-/// use oneway::topology::{Subgraph, Topology, Weights};
+/// use oneway::graph::topology::{Subgraph, Topology, Weights};
 /// let flower = families::flower(5, 2).unwrap();
 /// let topology = Topology::of(&[flower], Subgraph::Full, Weights::Uniform, 0).unwrap();
 /// let pulls = [1.0, 0.0, 0.0, 0.0, -1.0];

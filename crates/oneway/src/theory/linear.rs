@@ -13,15 +13,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use faer::Mat;
 
 use super::spectrum::LinearMap;
+use crate::engine::Schedule;
+use crate::engine::Simulator;
+use crate::engine::metrics;
 use crate::engine::{Engine, Setup};
+use crate::graph::Topology;
 use crate::method::{Method, Network, Roles};
-use crate::metrics;
+use crate::numeric::row::Width;
+use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::Problem;
-use crate::row::Width;
-use crate::sample::{Draws, Purpose};
-use crate::schedule::Schedule;
-use crate::simulator::Simulator;
-use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// Columns of T that flow through a round side by side.
@@ -63,7 +63,7 @@ impl Problem for UnitCurvature {
 /// A method on a topology, as the map T(ηh) of a whole period of rounds.
 ///
 /// ```
-/// use oneway::{methods::PUSH_PULL, theory::linear::RoundMap, topology::Topology};
+/// use oneway::{methods::PUSH_PULL, theory::linear::RoundMap, graph::Topology};
 /// // one agent: x⁺ = x − ηy, y⁺ = y + x⁺ − g, g⁺ = x⁺
 /// let alone = Topology::complete(1).unwrap();
 /// let t = RoundMap::new(&PUSH_PULL, &alone).unwrap().dense(0.5).unwrap();

@@ -119,7 +119,7 @@ fn dense(matrix: &Symmetric, d: usize) -> Result<Mat<f64>> {
 mod tests {
     use super::*;
     use crate::data::a9a::{Split, a9a};
-    use crate::partition::Partition;
+    use crate::data::partition::Partition;
     use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape};
     use crate::theory::noise;
 

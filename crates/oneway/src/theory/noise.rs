@@ -4,8 +4,8 @@
 
 use rayon::prelude::*;
 
+use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::Problem;
-use crate::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// The largest noise that was found.
@@ -96,7 +96,7 @@ fn larger(best: Option<Estimate>, next: Estimate) -> Option<Estimate> {
 mod tests {
     use super::*;
     use crate::data::a9a::{Split, a9a};
-    use crate::partition::Partition;
+    use crate::data::partition::Partition;
     use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape};
 
     fn quadratic(noise: f64) -> Quadratic {

@@ -6,7 +6,7 @@
 
 use faer::{Mat, c64};
 
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// Up to this size all eigenvalues are computed.
@@ -222,9 +222,9 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::graph::families;
+    use crate::graph::topology::{Subgraph, Topology, Weights};
     use crate::methods::{PUSH_PULL, Smtpp};
     use crate::theory::linear::RoundMap;
-    use crate::topology::{Subgraph, Topology, Weights};
 
     /// A matrix as a map.
     struct Matrix(Mat<f64>);

@@ -6,8 +6,8 @@
 
 use super::linear::RoundMap;
 use super::spectrum::{self, Search};
+use crate::graph::Topology;
 use crate::method::{Method, Network};
-use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// The limit is found to this share of it; for maps too large to be matrices, where the last digits are dear, to a
@@ -42,7 +42,7 @@ pub struct Limit {
 /// thousand to some hundred thousand products with the entries of T.
 ///
 /// ```
-/// use oneway::{methods::Smtpp, theory::stability, topology::Topology};
+/// use oneway::{methods::Smtpp, theory::stability, graph::Topology};
 /// // one agent, or a complete graph: gradient descent for λ = 1, a step of 2/h
 /// let complete = Topology::complete(4).unwrap();
 /// let limit = stability::limit(&Smtpp::new(1.0).unwrap(), &complete).unwrap();
@@ -73,7 +73,7 @@ pub fn limit(method: &dyn Method, topology: &Topology) -> Result<Limit> {
 /// eigenvalues of T, per round. Above 1 if the step is not stable. `step` is the raw ηh.
 ///
 /// ```
-/// use oneway::{methods::PUSH_PULL, theory::stability, topology::Topology};
+/// use oneway::{methods::PUSH_PULL, theory::stability, graph::Topology};
 /// let alone = Topology::complete(1).unwrap();
 /// assert!((stability::rate(&PUSH_PULL, &alone, 0.25).unwrap() - 0.75).abs() < 1e-12); // x⁺ = (1 − ηh)x
 /// ```

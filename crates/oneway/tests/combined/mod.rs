@@ -3,11 +3,11 @@
 
 use oneway::codec::Codec;
 use oneway::graph::Digraph;
+use oneway::graph::Topology;
 use oneway::method::{Method, Network};
 use oneway::methods::combine::{Coded, coded};
 use oneway::methods::{KINDS, Kind};
 use oneway::parameters::Parameters;
-use oneway::topology::Topology;
 
 use crate::common::{advance, distance, estimates, quadratic, simulate, topology};
 

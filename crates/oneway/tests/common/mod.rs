@@ -3,22 +3,22 @@
 
 use std::ops::Deref;
 
+use oneway::data::partition::Partition;
 use oneway::data::{Dataset, SparseRows};
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
 use oneway::engine::{Engine, Setup};
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
+use oneway::graph::topology::{Pair, Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network, Reliance};
 use oneway::methods::{KINDS, Kind};
-use oneway::mixing::{Link, Mixing, Stochastic};
-use oneway::partition::Partition;
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
 use oneway::problems::{
     Batch, FiniteSum, LeastSquares, Logistic, Model, Quadratic, QuadraticShape, Regulariser, Robust,
     RobustLoss, Softmax, TwoLayer,
 };
-use oneway::sample::{Draws, Purpose};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Pair, Subgraph, Topology, Weights};
 use proptest::prelude::*;
 
 pub fn build(kind: &Kind) -> Box<dyn Method> {

@@ -3,9 +3,9 @@
 
 use oneway::data::Dataset;
 use oneway::graph::Digraph;
+use oneway::graph::Subgraph;
+use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problems::Batch;
-use oneway::sample::{Draws, Purpose};
-use oneway::topology::Subgraph;
 
 pub const N: usize = 9;
 pub const D: usize = 6;

@@ -1,7 +1,7 @@
 //! Chains and references for the tests of Perron vectors.
 
-use oneway::mixing::{Link, Mixing, Stochastic};
-use oneway::sample::{Draws, Purpose};
+use oneway::graph::mixing::{Link, Mixing, Stochastic};
+use oneway::numeric::sample::{Draws, Purpose};
 
 /// A Markov chain as arcs (from, to, chance).
 #[derive(Debug, Clone)]

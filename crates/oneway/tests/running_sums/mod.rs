@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
+use oneway::engine::unreliable::{Churn, Faults, Graph, Missing};
 use oneway::engine::{Setup, Turns};
 use oneway::method::{Agents, Heard, Hearing, Profile, Round, RowsMut};
 use oneway::numeric::Precision;
-use oneway::unreliable::{Churn, Faults, Graph, Missing};
 
 /// A message, from whom, to whom, when sent and when there; on the push graph with what it carries.
 struct Message {

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 
 use anyhow::Result;
+use oneway::engine::schedule;
 use oneway::graph::families;
+use oneway::graph::topology::{Subgraph, Topology};
 use oneway::methods::Smtpp;
-use oneway::schedule;
-use oneway::topology::{Subgraph, Topology};
 use rayon::prelude::*;
 
 use super::LINKS;

@@ -3,9 +3,9 @@
 use std::ops::ControlFlow;
 
 use anyhow::Result;
+use oneway::graph::Subgraph;
 use oneway::graph::{Digraph, families};
 use oneway::methods::Smtpp;
-use oneway::topology::Subgraph;
 use rayon::prelude::*;
 
 use super::quadratic::{distance_sq, problem, run as run_quadratic, topology};

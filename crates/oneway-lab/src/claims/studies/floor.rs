@@ -4,10 +4,10 @@
 //! ‖∇F(x̄)‖², (1/n)Σ‖∇F(x_i)‖² and (1/n)Σ‖v_i − nπ_C,i v̄‖² are exact, and divided by σ².
 
 use anyhow::{Context, Result};
+use oneway::graph::Topology;
 use oneway::graph::families;
 use oneway::methods::Smtpp;
 use oneway::theory;
-use oneway::topology::Topology;
 use rayon::prelude::*;
 
 use super::quadratic::{paper_graphs, topology};

@@ -9,7 +9,7 @@ mod quadratic;
 pub(crate) mod stability;
 
 use anyhow::Result;
-use oneway::topology::Subgraph;
+use oneway::graph::Subgraph;
 
 use super::statistics::PowerLaw;
 

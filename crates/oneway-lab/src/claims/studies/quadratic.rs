@@ -3,14 +3,14 @@
 use std::ops::ControlFlow;
 
 use anyhow::Result;
+use oneway::engine::Schedule;
+use oneway::engine::Simulator;
+use oneway::engine::observe::{Observer, View};
 use oneway::engine::{Engine, Setup, Status};
+use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
-use oneway::observe::{Observer, View};
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway::schedule::Schedule;
-use oneway::simulator::Simulator;
-use oneway::topology::{Subgraph, Topology, Weights};
 
 use super::{AGENTS, PETALS};
 

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use comfy_table::{Table, presets};
-use oneway::metrics::Measurement;
+use oneway::engine::metrics::Measurement;
 
 use crate::args::CompareArgs;
 use crate::claims::statistics::Interval;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use oneway::data::libsvm::Labels;
+use oneway::data::partition::Partition;
 use oneway::data::{Dataset, Split, Synthetic};
-use oneway::partition::Partition;
 use oneway::problem::Problem;
 use oneway::problems::{
     Batch, FiniteSum, LeastSquares, Model, Regulariser, Robust, RobustLoss, Softmax, TwoLayer,

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, bail};
 use oneway::data::libsvm::{self, Labels};
+use oneway::data::partition::Partition;
 use oneway::data::{Dataset, Split};
-use oneway::partition::Partition;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
 use toml::Value;

@@ -5,7 +5,7 @@ use std::f64::consts::{FRAC_PI_4, PI};
 use crate::graph::digraph::check_agents;
 use crate::graph::lists::Lists;
 use crate::graph::{Digraph, MAX_EDGES};
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// Where an agent stands in the unit square, and how far it is heard.

@@ -2,7 +2,7 @@
 //!
 //! One agent alone is a graph of every family: it has no links, whatever the other parameters. Links of a family that
 //! would lead from an agent to itself are left out, and links that coincide (both ways round a ring of two) are one.
-//! Random families draw with [`Draws`](crate::sample::Draws), each agent from its own stream: same seed, same graph.
+//! Random families draw with [`Draws`](crate::numeric::sample::Draws), each agent from its own stream: same seed, same graph.
 //! They need not be connected: [`check_common_root`](super::check_common_root) tells.
 
 mod deterministic;

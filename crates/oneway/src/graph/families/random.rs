@@ -4,7 +4,7 @@ use super::check_count;
 use crate::graph::digraph::check_agents;
 use crate::graph::lists::Lists;
 use crate::graph::{Digraph, MAX_EDGES};
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// The directed Erdős–Rényi graph G(n, p): each ordered pair is an edge with probability p, independently of all

@@ -5,7 +5,7 @@ use super::deterministic::exponential_offsets;
 use super::{check_count, check_edges};
 use crate::graph::digraph::check_agents;
 use crate::graph::{Digraph, MAX_EDGES};
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// In each round agents are paired at random; with an odd number one is left alone. Links go both ways, so that with uniform

@@ -1,9 +1,9 @@
 //! Minimality against brute force: over all digraphs of up to five agents, and some of six.
 
 use super::*;
+use crate::graph::mixing::{Link, Stochastic};
 use crate::graph::{check_common_root, weights};
-use crate::mixing::{Link, Stochastic};
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 
 /// The ordered pairs of distinct agents; bit b of a mask stands for pair b.
 fn pairs(n: usize) -> Vec<(usize, usize)> {

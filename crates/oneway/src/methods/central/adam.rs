@@ -6,11 +6,11 @@
 
 use super::{Central, Descent};
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{At, Round};
 use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
-use crate::topology::Subgraph;
 
 /// Along the mean of the gradients, scaled by the mean of their squares.
 #[derive(Debug, Clone, PartialEq)]

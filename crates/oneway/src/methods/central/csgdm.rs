@@ -4,10 +4,10 @@
 
 use super::{Central, Descent};
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::At;
 use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
 use crate::numeric::Real;
-use crate::topology::Subgraph;
 
 /// Along an exponential mean of the mean gradients.
 #[derive(Debug, Clone, PartialEq)]

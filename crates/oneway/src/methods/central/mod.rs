@@ -16,11 +16,11 @@ pub(super) use csgdm::KIND as CSGDM;
 use std::fmt::Debug;
 
 use crate::Result;
+use crate::graph::Subgraph;
 use crate::method::{Ask, At, Mail, Method, Network, Numbers, Profile, Roles, Round, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, Storm, with_any};
 use crate::methods::{Kind, Trust};
 use crate::numeric::{Lanes, Real};
-use crate::topology::Subgraph;
 
 /// How a step is made of the mean gradient: one coordinate of it.
 pub trait Descent: Send + Sync + Debug + 'static {

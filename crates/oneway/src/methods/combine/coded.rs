@@ -37,14 +37,14 @@
 
 use super::{Compressed, Damping};
 use crate::codec::{self, Codec};
+use crate::graph::Subgraph;
 use crate::method::Method;
 use crate::methods::ab::gradient_tracking;
 use crate::methods::estimator::{AnyEstimator, Gradient, Momentum};
 use crate::methods::tracking::push_pull;
 use crate::methods::{HEAVY_BALL, Kind, MOMENTUM, Tracking, Trust};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::parameters::{Parameter, Parameters};
-use crate::sample::{Draws, Purpose};
-use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// A method that is compressed by definition, and the way to make it with another codec.

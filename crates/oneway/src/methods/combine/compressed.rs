@@ -26,9 +26,9 @@ use crate::codec::{Codec, Quality, Scaled, Wire, scale_at};
 use crate::method::{
     Gradient, Heard, Kernel, Method, Network, Point, Profile, Reliance, Round, SMALLEST, Sizes,
 };
+use crate::numeric::row::Width;
+use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::Problem;
-use crate::row::Width;
-use crate::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// How far what is heard is trusted, on one graph.

@@ -8,13 +8,13 @@
 //! for each eigenvalue λ of W̃, a mode of trace (Q+1)λ − (Q−1) and determinant λ, stable only if λ > (Q−2)/(Q+2), whatever η is.
 
 use super::{holding_rows, row_lengths, split_rows};
+use crate::graph::Subgraph;
 use crate::method::{
     Ask, Gradient, Heard, Kernel, Method, Network, Point, Profile, Reliance, Round, SMALLEST, Sizes,
 };
 use crate::methods::estimator::HeavyBall;
 use crate::methods::{Dsgd, Dsmt, HEAVY_BALL, Kind, MOMENTUM, Smtpp, Trust};
 use crate::parameters::{Parameter, Parameters};
-use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// Any method with Q steps for each exchange; Q = 1 is the method itself, bit for bit.

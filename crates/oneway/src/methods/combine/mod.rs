@@ -17,8 +17,8 @@ pub(super) use local_updates::{LOCAL_DSMT, LOCAL_SMTPP, PD_SGDM};
 pub(super) use multi_gossip::MULTI_GOSSIP;
 
 use crate::method::{Method, Profile, Round, Sizes};
+use crate::numeric::row::Width;
 use crate::parameters::Parameter;
-use crate::row::Width;
 
 /// Something that can be put around a method, as a key of an experiment file.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Several exchanges a round: what arrived is sent on, so that the method is handed R^K·pull and C^K·push.
 
 use super::{holding_rows, row_lengths, split_rows};
+use crate::graph::Subgraph;
 use crate::method::{
     Ask, Exchange, Gradient as Given, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes,
 };
@@ -8,7 +9,6 @@ use crate::methods::estimator::{AnyEstimator, Gradient, MeanGradient};
 use crate::methods::tracking::push_pull;
 use crate::methods::{Kind, Trust};
 use crate::parameters::{Parameter, Parameters};
-use crate::topology::Subgraph;
 use crate::{Error, Result};
 
 /// Any method with K exchanges in place of one; K = 1 is the method itself, bit for bit.

@@ -8,12 +8,12 @@ use rayon::prelude::*;
 
 use super::logistic::curvature;
 use super::{Batch, Model, Row};
+use crate::data::partition::Partition;
 use crate::data::rows::{Entries, Kernel};
 use crate::data::{Dataset, SparseRows};
-use crate::partition::Partition;
+use crate::numeric::sample::Draws;
+use crate::numeric::vectors::{prefetch, widest};
 use crate::problem::Problem;
-use crate::sample::Draws;
-use crate::vectors::{prefetch, widest};
 use crate::{Error, Result};
 
 pub use regulariser::Regulariser;

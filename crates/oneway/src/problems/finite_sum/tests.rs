@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::data::Synthetic;
 use crate::data::digits::{Split, digits};
+use crate::numeric::sample::Purpose;
 use crate::problems::{LeastSquares, Robust, RobustLoss, Softmax, TwoLayer};
-use crate::sample::Purpose;
 
 const FEATURES: usize = 6;
 const ROWS: usize = 90;

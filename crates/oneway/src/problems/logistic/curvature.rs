@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::kernels::Slope;
 use crate::data::SparseRows;
 use crate::data::rows::{Entries, Kernel};
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 
 /// Collatz and Wielandt's two sides must agree to this.
 const TOLERANCE: f64 = 1e-12;

@@ -13,11 +13,11 @@ use std::array;
 use rayon::prelude::*;
 
 use super::Batch;
+use crate::data::partition::Partition;
 use crate::data::{Dataset, SparseRows};
-use crate::partition::Partition;
+use crate::numeric::sample::Draws;
+use crate::numeric::vectors::{prefetch, widest};
 use crate::problem::{LocalModel, Problem, Symmetric};
-use crate::sample::Draws;
-use crate::vectors::{prefetch, widest};
 use crate::{Error, Result};
 
 use curvature::AddOuterProducts;
@@ -52,7 +52,7 @@ impl Logistic {
     ///
     /// ```
     /// use oneway::data::{Dataset, SparseRows};
-    /// use oneway::partition::Partition;
+    /// use oneway::data::partition::Partition;
     /// use oneway::problem::Problem;
     /// use oneway::problems::{Batch, Logistic};
     /// let mut rows = SparseRows::new();

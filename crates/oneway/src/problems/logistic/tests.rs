@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::data::a9a::{Split, a9a};
-use crate::sample::Purpose;
+use crate::numeric::sample::Purpose;
 
 fn problem(batch: Batch) -> Logistic {
     Logistic::new(&a9a(Split::Test), Partition::Even, 20, 0.01, batch, 1).unwrap()

@@ -14,7 +14,7 @@ impl LeastSquares {
     ///
     /// ```
     /// use oneway::data::{Dataset, SparseRows};
-    /// use oneway::partition::Partition;
+    /// use oneway::data::partition::Partition;
     /// use oneway::problem::Problem;
     /// use oneway::problems::{Batch, FiniteSum, LeastSquares, Regulariser};
     /// let mut rows = SparseRows::new();

@@ -20,7 +20,7 @@ impl Softmax {
     ///
     /// ```
     /// use oneway::data::digits::{Split, digits};
-    /// use oneway::partition::Partition;
+    /// use oneway::data::partition::Partition;
     /// use oneway::problem::Problem;
     /// use oneway::problems::{Batch, FiniteSum, Regulariser, Softmax};
     /// let data = digits(Split::Train).with_intercept()?;

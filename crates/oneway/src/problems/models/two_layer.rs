@@ -4,7 +4,7 @@ use super::layer::{self, MOST_CLASSES};
 use super::softmax::Classes;
 use super::{Model, Row};
 use crate::data::Dataset;
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// Most hidden units. Their activations stand on the stack while a row is looked at, since a gradient must not allocate: 8 KiB,

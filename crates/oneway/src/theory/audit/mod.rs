@@ -17,8 +17,8 @@ use self::rules::Context;
 pub use self::rules::{Form, Kind, RULES, Rule};
 use self::trace::{State, Tracer};
 use super::certificate::{Certificate, Certifier, Setting, Start};
+use crate::graph::Topology;
 use crate::problem::Problem;
-use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// The chance that an audit finds a violation where there is none.
@@ -202,7 +202,7 @@ pub fn audit(subject: Subject<'_>, assumptions: Assumptions, rounds: u64, seeds:
     let stated = |rule: &&Rule| rule.kind == Kind::Expected && rule.missing(&context).is_none();
     let tests = RULES.iter().filter(stated).map(|rule| (states - 1).saturating_sub(rule.from as usize)).sum();
     let quantile =
-        crate::theory::student::quantile(LEVEL / (tests as f64).max(1.0), (seeds.len() - 1) as f64);
+        crate::numeric::student::quantile(LEVEL / (tests as f64).max(1.0), (seeds.len() - 1) as f64);
     let runs: Vec<&[State]> = runs.iter().map(|run| &run[..states]).collect();
     let checks: Vec<Check> = RULES.iter().map(|rule| check(rule, &context, &runs, quantile)).collect();
     let given = context.tracking_constant();

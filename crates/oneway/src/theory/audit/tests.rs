@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::graph::families;
+use crate::graph::topology::{Subgraph, Weights};
 use crate::problems::{Quadratic, QuadraticShape};
-use crate::topology::{Subgraph, Weights};
 
 const SHAPE: QuadraticShape =
     QuadraticShape { dim: 3, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.5 };

@@ -2,12 +2,12 @@
 
 use super::Subject;
 use crate::Result;
+use crate::engine::Schedule;
+use crate::engine::Simulator;
+use crate::engine::metrics;
+use crate::engine::observe::View;
 use crate::engine::{Engine, Setup};
 use crate::methods::Smtpp;
-use crate::metrics;
-use crate::observe::View;
-use crate::schedule::Schedule;
-use crate::simulator::Simulator;
 use crate::theory::contraction::Contraction;
 
 /// Numbers beyond this have diverged: their squares would soon overflow.
@@ -159,7 +159,7 @@ fn less(rows: &[f64], share: impl Fn(usize) -> f64, common: &[f64]) -> Vec<f64> 
     rows.chunks_exact(common.len()).enumerate().flat_map(row).collect()
 }
 
-fn mixed(mixing: &crate::mixing::Mixing, rows: &[f64], d: usize) -> Vec<f64> {
+fn mixed(mixing: &crate::graph::mixing::Mixing, rows: &[f64], d: usize) -> Vec<f64> {
     let mut out = vec![0.0; rows.len()];
     out.chunks_exact_mut(d).enumerate().for_each(|(i, row)| mixing.mix_row(i, rows, row));
     out

@@ -17,8 +17,8 @@ use faer::Mat;
 pub use self::search::{Certifier, Corollary};
 use super::contraction::{Contraction, spectral_norm_sq};
 pub use super::recursion::{Constants, Lemmas, Recursion, Row, Setting};
+use crate::graph::Topology;
 use crate::methods::momentum_coefficient;
-use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// Where a run starts, and its noise: what a bound depends on besides the certificate.
@@ -166,7 +166,7 @@ impl Certificate {
         stochastic(&pull, &self.pull_weights, "R")?;
         stochastic(&push.transpose().to_owned(), &self.push_weights, "C")?;
 
-        let c_pi = super::perron::c_pi(&self.pull_weights, &self.push_weights);
+        let c_pi = crate::graph::perron::c_pi(&self.pull_weights, &self.push_weights);
         let expected = constants(&pull, &self.pull_weights, &self.push_weights, c_pi)?;
         let expected = expected.in_norms(&self.pull, &self.push, &self.push_weights);
         compare("constants", &numbers(&expected), &numbers(&self.constants))?;

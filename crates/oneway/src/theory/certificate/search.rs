@@ -1,8 +1,8 @@
 //! Search: the largest certified step over the norms of R and C.
 
 use super::{Certificate, Constants, Proof, Setting, certified, check, constants, most_step};
+use crate::graph::Topology;
 use crate::theory::contraction::{Deviation, dense};
-use crate::topology::Topology;
 use crate::{Error, Result};
 
 /// Halvings from the largest step that Lemma 3 allows, before giving up.
@@ -35,7 +35,7 @@ struct Choice {
 /// ```
 /// use oneway::graph::families;
 /// use oneway::theory::certificate::{Certifier, Setting};
-/// use oneway::topology::{Subgraph, Topology, Weights};
+/// use oneway::graph::topology::{Subgraph, Topology, Weights};
 /// # fn main() -> oneway::Result<()> {
 /// let topology = Topology::of(&[families::exponential(20)?], Subgraph::Full, Weights::Uniform, 0)?;
 /// let certifier = Certifier::new(&topology)?;
@@ -113,7 +113,7 @@ impl Certifier {
 
     /// The corollary's λ and step for T ≥ n rounds, and the largest certified step with that λ.
     pub fn corollary(&self, smoothness: f64, rounds: u64) -> Result<Corollary> {
-        let (step, momentum) = crate::schedule::corollary(self.pull.matrix().nrows(), rounds)?;
+        let (step, momentum) = crate::engine::schedule::corollary(self.pull.matrix().nrows(), rounds)?;
         let certified = self.largest(Setting { smoothness, momentum })?;
         Ok(Corollary { momentum, step, certified })
     }

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::graph::topology::{Subgraph, Weights};
 use crate::graph::{Digraph, families};
-use crate::topology::{Subgraph, Weights};
 
 const SETTING: Setting = Setting { smoothness: 1.592, momentum: 0.1 };
 

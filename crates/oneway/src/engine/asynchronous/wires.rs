@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use super::clock::Clock;
-use crate::mixing::Mixing;
-use crate::sample::Purpose;
+use crate::graph::mixing::Mixing;
+use crate::numeric::sample::Purpose;
 
 /// A link, as its receiver sees it.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Wires {
     pub(super) fn new(mixing: &Mixing, graph: Purpose, width: usize) -> Self {
         let n = mixing.agents();
         let links = mixing.iter().filter(|_| width > 0);
-        let wire = |link: crate::mixing::Link| Wire {
+        let wire = |link: crate::graph::mixing::Link| Wire {
             from: link.from as u32,
             to: link.to as u32,
             weight: link.weight,

@@ -12,10 +12,15 @@
 //!
 //! Self-weights do not enter: P_uu is taken as 1 − Σ_{w≠u} P_uw, which differs from what is stored by rounding only.
 
-use super::censor::Censored;
-use super::wide::Wide;
-use super::{condensed, exact};
-use crate::mixing::Mixing;
+mod censor;
+mod condensed;
+mod exact;
+pub(crate) mod period;
+mod wide;
+
+use self::censor::Censored;
+use self::wide::Wide;
+use crate::graph::mixing::Mixing;
 use crate::{Error, Result};
 
 /// Elimination stops to look for another way when arcs have grown this many times.
@@ -41,8 +46,8 @@ const LAST_WORK: u64 = 10_000_000_000;
 /// O(n^1.5) on planar graphs; never an n×n matrix for n > 4000.
 ///
 /// ```
-/// use oneway::mixing::{Link, Mixing, Stochastic};
-/// use oneway::theory::perron;
+/// use oneway::graph::mixing::{Link, Mixing, Stochastic};
+/// use oneway::graph::perron;
 /// let links = [(0, 0, 0.75), (1, 0, 0.25), (0, 1, 0.5), (1, 1, 0.5)];
 /// let r = Mixing::new(2, Stochastic::Rows, links.map(|(from, to, weight)| Link { from, to, weight }))?;
 /// let pi = perron::left(&r)?;
@@ -60,8 +65,8 @@ pub fn left(mixing: &Mixing) -> Result<Vec<f64>> {
 /// As [`left`], for columns that sum to one: zero outside the one group of agents that sends to no one else.
 ///
 /// ```
-/// use oneway::mixing::{Link, Mixing, Stochastic};
-/// use oneway::theory::perron;
+/// use oneway::graph::mixing::{Link, Mixing, Stochastic};
+/// use oneway::graph::perron;
 /// // a weight-1 tree: everyone sends to the root, which keeps what it has
 /// let links = [(0, 0, 1.0), (1, 0, 1.0), (2, 1, 1.0)];
 /// let c = Mixing::new(3, Stochastic::Columns, links.map(|(from, to, weight)| Link { from, to, weight }))?;
@@ -79,7 +84,7 @@ pub fn right(mixing: &Mixing) -> Result<Vec<f64>> {
 /// 1 on doubly stochastic graphs, n on two spanning trees with one root, 0 without a common root.
 ///
 /// ```
-/// use oneway::theory::perron::c_pi;
+/// use oneway::graph::perron::c_pi;
 /// assert_eq!(c_pi(&[0.5, 0.5], &[0.5, 0.5]), 1.0);
 /// assert_eq!(c_pi(&[1.0, 0.0], &[1.0, 0.0]), 2.0);
 /// ```

@@ -1,6 +1,6 @@
 //! An engine for networks that fail: links that lose and delay, agents that leave and come back.
 //!
-//! It makes the same calls of a method as the [`Simulator`](crate::simulator::Simulator), and with nothing that goes wrong it has the
+//! It makes the same calls of a method as the [`Simulator`](crate::engine::Simulator), and with nothing that goes wrong it has the
 //! same bits. What goes wrong is a pure function of the seed ([`Faults`]): a run is reproducible, and
 //! methods that are compared meet the same losses.
 //!
@@ -27,15 +27,15 @@ use std::cell::OnceCell;
 
 pub use faults::{Absence, Churn, Faults, Graph, Missing};
 
+use crate::engine::observe::View;
+use crate::engine::starvation::Starvation;
 use crate::engine::{Engine, Setup, Turns};
-use crate::matrix::{Matrix, stride};
+use crate::graph::mixing::Mixing;
+use crate::graph::topology::{Pair, Topology};
 use crate::method::{Agents, Hearing, Method, Network, Profile, Reliance, Round, Rows, RowsMut, SMALLEST};
-use crate::mixing::Mixing;
 use crate::numeric::Precision;
-use crate::observe::View;
-use crate::row::Sum;
-use crate::starvation::Starvation;
-use crate::topology::{Pair, Topology};
+use crate::numeric::matrix::{Matrix, stride};
+use crate::numeric::row::Sum;
 use crate::{Error, Result};
 use faults::Presence;
 use links::Links;
@@ -45,8 +45,8 @@ use news::News;
 /// All agents of one run, on a network that fails.
 ///
 /// ```
-/// use oneway::{methods::PUSH_PULL, metrics, problems::{Quadratic, QuadraticShape}, schedule::Schedule};
-/// use oneway::{engine::{Engine, Setup}, topology::Topology, unreliable::{Faults, Unreliable}};
+/// use oneway::{methods::PUSH_PULL, engine::metrics, problems::{Quadratic, QuadraticShape}, engine::Schedule};
+/// use oneway::{engine::{Engine, Setup}, graph::Topology, engine::unreliable::{Faults, Unreliable}};
 ///
 /// let shape = QuadraticShape { dim: 3, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
 /// let problem = Quadratic::new(shape, 5, 1).unwrap();

@@ -1,6 +1,6 @@
 //! What goes wrong, and when: every event is a pure function of the seed and of where it happens.
 
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// The longest bound on delays: each round of delay costs a row a link.
@@ -84,7 +84,7 @@ impl Faults {
     /// Whether these can be, among so many agents; the error says what would be right.
     ///
     /// ```
-    /// use oneway::unreliable::Faults;
+    /// use oneway::engine::unreliable::Faults;
     /// assert!(Faults { loss: 0.3, delay: 5, ..Faults::default() }.check(20).is_ok());
     /// let error = Faults { loss: 1.0, ..Faults::default() }.check(20).unwrap_err();
     /// assert!(error.to_string().starts_with("network: `loss` = 1 is not possible"));
@@ -134,7 +134,7 @@ impl Faults {
     /// it is lost.
     ///
     /// ```
-    /// use oneway::unreliable::{Faults, Graph};
+    /// use oneway::engine::unreliable::{Faults, Graph};
     /// let faults = Faults { loss: 0.3, ..Faults::default() };
     /// let arrived = (0..1000).filter(|&k| faults.fate(1, Graph::Push, 3, 4, k) == Some(0)).count();
     /// assert!((650..750).contains(&arrived));

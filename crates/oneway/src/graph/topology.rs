@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use crate::graph::mixing::{Link, Mixing, Stochastic};
+use crate::graph::perron::{self, period};
 use crate::graph::{self, Digraph, Tree, weights};
-use crate::mixing::{Link, Mixing, Stochastic};
-use crate::theory::{period, perron};
 use crate::{Error, Result};
 
 /// Which links of a digraph a method uses.

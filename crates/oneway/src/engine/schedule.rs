@@ -35,7 +35,7 @@ impl Schedule {
     /// A schedule with `size` > 0; in the first `warmup` rounds it is multiplied by (k+1)/warmup.
     ///
     /// ```
-    /// use oneway::schedule::{Schedule, Shape};
+    /// use oneway::engine::schedule::{Schedule, Shape};
     /// let steps = Schedule::new(0.2, Shape::Decay { factor: 0.1, every: 300 }, 0).unwrap();
     /// assert_eq!([steps.at(0), steps.at(299), steps.at(300)], [0.2, 0.2, 0.2 * 0.1]);
     /// ```
@@ -65,7 +65,7 @@ impl Schedule {
     /// η, if it is the same in every round.
     ///
     /// ```
-    /// use oneway::schedule::{Schedule, Shape};
+    /// use oneway::engine::schedule::{Schedule, Shape};
     /// assert_eq!(Schedule::constant(0.1)?.as_constant(), Some(0.1));
     /// assert_eq!(Schedule::new(0.1, Shape::InverseSqrt, 0)?.as_constant(), None);
     /// # Ok::<(), oneway::Error>(())

@@ -2,9 +2,9 @@
 
 use super::links::{Links, NEVER, Queues};
 use super::{Exchange, Graph, Missing};
-use crate::matrix::Matrix;
-use crate::mixing::Mixing;
-use crate::row::Sum;
+use crate::graph::mixing::Mixing;
+use crate::numeric::matrix::Matrix;
+use crate::numeric::row::Sum;
 
 /// Which rows have arrived, link by link, and those themselves that may be old.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use super::wires::Wires;
 use crate::engine::Setup;
-use crate::mixing::Mixing;
+use crate::graph::mixing::Mixing;
 use crate::{Error, Result};
 
 const MAGIC: &str = "oneway arrivals ";

@@ -9,9 +9,9 @@
 
 use super::links::{Links, NEVER, Queues};
 use super::{Exchange, Graph};
-use crate::matrix::Matrix;
-use crate::mixing::Mixing;
-use crate::row::Sum;
+use crate::graph::mixing::Mixing;
+use crate::numeric::matrix::Matrix;
+use crate::numeric::row::Sum;
 
 /// Pushed rows on their way, link by link: max(τ, 1)·width numbers a link.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use std::array;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::matrix::LINE;
 use crate::numeric::Float;
-use crate::vectors::prefetch;
+use crate::numeric::matrix::LINE;
+use crate::numeric::vectors::prefetch;
 use crate::{Error, Result};
 
 /// How far a row or column may be from summing to one. Sums of n weights 1/n stay well within it.
@@ -100,7 +100,7 @@ impl Mixing {
     /// O(m log m) for m links.
     ///
     /// ```
-    /// use oneway::mixing::{Link, Mixing, Stochastic};
+    /// use oneway::graph::mixing::{Link, Mixing, Stochastic};
     /// let links = [(0, 0, 0.5), (1, 0, 0.5), (1, 1, 1.0)].map(|(from, to, weight)| Link { from, to, weight });
     /// assert!(Mixing::new(2, Stochastic::Rows, links).is_ok());
     /// let error = Mixing::new(2, Stochastic::Columns, links).unwrap_err();
@@ -342,7 +342,7 @@ fn mix_in_blocks<T: Float, const L: usize, const V: usize>(
 mod tests {
     use super::*;
     use crate::graph::{families, weights};
-    use crate::sample::{Draws, Purpose};
+    use crate::numeric::sample::{Draws, Purpose};
 
     /// Row i as the bit contract says it, number by number.
     fn by_hand(mixing: &Mixing, i: usize, rows: &[f64], width: usize) -> Vec<u64> {

@@ -181,7 +181,7 @@ impl Agents<'_> {
 ///
 /// ```
 /// let mut out = [0.0; 2];
-/// let mut sum = oneway::row::Sum::new(&mut out);
+/// let mut sum = oneway::numeric::row::Sum::new(&mut out);
 /// sum.add(0.5, &[2.0, 4.0]);
 /// sum.add_product(&[1.0, 1.0]); // multiplied already
 /// sum.finish();

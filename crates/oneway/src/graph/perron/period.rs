@@ -3,9 +3,9 @@
 //! Unrolled, a period of p rounds is one chain on p·n nodes, which is sparse and exact; but a long one fills in when it is
 //! reduced. The product is an n×n matrix whatever p is. All terms are non-negative, so nothing is lost in forming it.
 
-use super::perron;
-use crate::mixing::{Mixing, Stochastic};
-use crate::{Result, topology::Pair};
+use crate::graph::mixing::{Mixing, Stochastic};
+use crate::graph::perron;
+use crate::{Result, graph::topology::Pair};
 
 /// Unrolled chains up to so many nodes are solved as they are.
 const UNROLLED_NODES: usize = 1500;

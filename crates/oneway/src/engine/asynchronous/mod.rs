@@ -2,7 +2,7 @@
 //!
 //! Time is virtual, and its unit is the mean step of a nominal agent ([`Clock`]). An agent that wakes takes in what has
 //! arrived, steps, sends, and goes on at once. It makes the same calls of a method as the
-//! [`Simulator`](crate::simulator::Simulator), with its own count of steps for k: its k-th step has step size η_k and the
+//! [`Simulator`](crate::engine::Simulator), with its own count of steps for k: its k-th step has step size η_k and the
 //! samples ξ_{k+1}, whatever the time is. An agent knows its own count and no other clock.
 //!
 //! - **Pull.** The newest row that has arrived from each in-neighbour counts: x⁺ = Σ_j R_ij pull_j(newest). An agent that has
@@ -37,16 +37,16 @@ use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::engine::observe::View;
+use crate::engine::starvation::Starvation;
+use crate::engine::unreliable;
 use crate::engine::{Engine, Setup, Turns};
-use crate::matrix::{Matrix, stride};
 use crate::method::{Agents, Hearing, Network, Profile, Reliance, Round, Rows, RowsMut};
 use crate::numeric::Precision;
-use crate::observe::View;
-use crate::row::Sum;
-use crate::sample::Purpose;
-use crate::starvation::Starvation;
-use crate::unreliable;
-use crate::vectors::widest;
+use crate::numeric::matrix::{Matrix, stride};
+use crate::numeric::row::Sum;
+use crate::numeric::sample::Purpose;
+use crate::numeric::vectors::widest;
 use crate::{Error, Result};
 
 use log::{Tape, fingerprint, put_number};
@@ -56,8 +56,8 @@ use wires::{Wire, Wires};
 /// All agents of an asynchronous run. A round of this [`Engine`] is one unit of virtual time.
 ///
 /// ```
-/// use oneway::{methods::PUSH_PULL, problems::{Quadratic, QuadraticShape}, schedule::Schedule, topology::Topology};
-/// use oneway::asynchronous::{Asynchronous, Clock, Times};
+/// use oneway::{methods::PUSH_PULL, problems::{Quadratic, QuadraticShape}, engine::Schedule, graph::Topology};
+/// use oneway::engine::asynchronous::{Asynchronous, Clock, Times};
 /// use oneway::engine::{Engine, Setup};
 ///
 /// # fn main() -> oneway::Result<()> {

@@ -124,10 +124,10 @@ fn stays(core: &Core, jumps: Vec<Wide>) -> Vec<Wide> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Chain;
     use super::super::censor::Censored;
-    use super::super::perron::Chain;
     use super::*;
-    use crate::sample::{Draws, Purpose};
+    use crate::numeric::sample::{Draws, Purpose};
 
     /// The jumps of a random chain on `nodes` that goes from even to odd nodes and back: period 2.
     fn periodic(nodes: usize) -> Core {

@@ -3,7 +3,7 @@
 //! Every time is a draw by counter: the k-th step of an agent, or the m-th message on a link, takes the same time in every
 //! run with the same seed, whoever asks first.
 
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// The shape of a random time with mean one.
@@ -52,7 +52,7 @@ impl Times {
 /// The speeds of agents and links.
 ///
 /// ```
-/// use oneway::asynchronous::{Clock, Times};
+/// use oneway::engine::asynchronous::{Clock, Times};
 /// let clock = Clock { step: Times::Exponential, slow_share: 0.2, slow_factor: 5.0, loss: 0.1, ..Clock::EVEN };
 /// assert!(clock.check().is_ok());
 /// assert!(Clock { loss: 1.0, ..clock }.check().unwrap_err().to_string().contains("`loss` = 1"));

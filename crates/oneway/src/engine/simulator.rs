@@ -6,13 +6,13 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::engine::observe::View;
 use crate::engine::{Engine, Setup, Turns};
-use crate::matrix::{Matrix, stride_of};
+use crate::graph::mixing::Mixing;
 use crate::method::{Agents, Hearing, Kernel, Method, Profile, Round, Rows, RowsMut, Sending};
-use crate::mixing::Mixing;
 use crate::numeric::Float;
-use crate::observe::View;
-use crate::vectors::widest;
+use crate::numeric::matrix::{Matrix, stride_of};
+use crate::numeric::vectors::widest;
 use crate::{Error, Result};
 
 /// Below so many numbers in the models, handing rows to threads costs more than it brings.
@@ -37,8 +37,8 @@ pub fn worth_threads(n: usize, d: usize) -> bool {
 /// All agents of one run.
 ///
 /// ```
-/// use oneway::{methods::PUSH_PULL, problems::{Quadratic, QuadraticShape}, schedule::Schedule};
-/// use oneway::{engine::{Engine, Setup}, simulator::Simulator, topology::Topology};
+/// use oneway::{methods::PUSH_PULL, problems::{Quadratic, QuadraticShape}, engine::Schedule};
+/// use oneway::{engine::{Engine, Setup}, engine::Simulator, graph::Topology};
 ///
 /// let shape = QuadraticShape { dim: 3, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
 /// let problem = Quadratic::new(shape, 4, 1).unwrap();
@@ -110,8 +110,8 @@ impl<'a, T: Number> Simulator<'a, T> {
     /// The same in the precision of T.
     ///
     /// ```
-    /// # use oneway::{methods::PUSH_PULL, problems::{Quadratic, QuadraticShape}, schedule::Schedule};
-    /// # use oneway::{engine::{Engine, Setup}, simulator::Simulator, topology::Topology};
+    /// # use oneway::{methods::PUSH_PULL, problems::{Quadratic, QuadraticShape}, engine::Schedule};
+    /// # use oneway::{engine::{Engine, Setup}, engine::Simulator, graph::Topology};
     /// # let shape = QuadraticShape { dim: 3, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
     /// # let problem = Quadratic::new(shape, 4, 1).unwrap();
     /// # let (topology, schedule) = (Topology::complete(4).unwrap(), Schedule::constant(0.5).unwrap());

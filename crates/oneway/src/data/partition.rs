@@ -2,7 +2,7 @@
 //! F(x) = (1/n) Σ f_i(x) is also the mean over all rows that are kept; the remainder is dropped.
 
 use crate::data::classes;
-use crate::sample::{Draws, Purpose};
+use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
 /// A rule for splitting rows over agents.
@@ -24,7 +24,7 @@ impl Partition {
     /// The row numbers of each agent.
     ///
     /// ```
-    /// use oneway::partition::Partition;
+    /// use oneway::data::partition::Partition;
     /// let shards = Partition::ByLabel.split(&[1.0, -1.0, 1.0, -1.0, 1.0], 2, 0).unwrap();
     /// assert_eq!(shards, [[1, 3], [0, 2]]); // −1 first; row 4 is the remainder
     /// ```

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::perron::Chain;
+use super::Chain;
 use super::wide::Wide;
 
 /// Markowitz's bound on the arcs that eliminating a node adds, then its depth, then its id: a total order.

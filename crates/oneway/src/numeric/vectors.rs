@@ -79,8 +79,8 @@ pub(crate) fn prefetch<T>(item: &T) {
 #[allow(unsafe_code)]
 mod tests {
     use super::*;
-    use crate::mixing::{Link, Mixing, Stochastic};
-    use crate::sample::{Draws, Purpose};
+    use crate::graph::mixing::{Link, Mixing, Stochastic};
+    use crate::numeric::sample::{Draws, Purpose};
 
     /// Mixing, a multiply–add that must not be fused, a division and normal draws: what the passes are made of.
     #[inline(always)]

@@ -7,10 +7,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::Result;
+use crate::engine::observe::View;
+use crate::engine::simulator::worth_threads;
+use crate::graph::topology::Stationary;
 use crate::method::{Network, Roles};
-use crate::observe::View;
-use crate::simulator::worth_threads;
-use crate::topology::Stationary;
 
 /// Agents are summed in at most so many blocks; a constant, so that sums do not depend on threads.
 const BLOCKS: usize = 64;

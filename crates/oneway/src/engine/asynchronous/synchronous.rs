@@ -2,11 +2,11 @@
 
 use super::clock::Clock;
 use crate::Result;
+use crate::engine::observe::View;
 use crate::engine::{Engine, Setup};
+use crate::graph::mixing::Mixing;
 use crate::method::Profile;
-use crate::mixing::Mixing;
-use crate::observe::View;
-use crate::sample::Purpose;
+use crate::numeric::sample::Purpose;
 
 /// An engine with a clock: rounds are those of the engine inside, and each is charged the time that it takes.
 ///

@@ -1,13 +1,13 @@
 //! Logs that are whole and cannot be, and R-FAST by its own rule on arrivals made up for it.
 
 use super::*;
+use crate::engine::Schedule;
 use crate::graph::families;
+use crate::graph::topology::{Pair, Subgraph, Topology, Weights};
 use crate::methods::{self, PUSH_PULL, Smtpp};
+use crate::numeric::sample::Draws;
 use crate::problem::Problem;
 use crate::problems::{Quadratic, QuadraticShape};
-use crate::sample::Draws;
-use crate::schedule::Schedule;
-use crate::topology::{Pair, Subgraph, Topology, Weights};
 
 const SHAPE: QuadraticShape =
     QuadraticShape { dim: 2, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.1 };

@@ -4,7 +4,7 @@
 ///
 /// ```
 /// // a 95 % interval of five values is their mean ± 2.776 standard errors, not ± 2
-/// assert!((oneway::theory::student::quantile(0.025, 4.0) - 2.776445).abs() < 1e-6);
+/// assert!((oneway::numeric::student::quantile(0.025, 4.0) - 2.776445).abs() < 1e-6);
 /// ```
 pub fn quantile(tail: f64, ν: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);

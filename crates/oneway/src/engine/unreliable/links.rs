@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::mixing::Mixing;
+use crate::graph::mixing::Mixing;
 
 /// Whom each agent hears in any round of a period, ascending, itself always among them.
 #[derive(Debug)]

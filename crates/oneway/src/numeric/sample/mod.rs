@@ -46,7 +46,7 @@ pub enum Purpose {
 /// A stream of draws at one (seed, purpose, agent, round).
 ///
 /// ```
-/// use oneway::sample::{Draws, Purpose};
+/// use oneway::numeric::sample::{Draws, Purpose};
 /// let mut a = Draws::new(7, Purpose::Gradient, 3, 100);
 /// let mut b = a.clone();
 /// assert_eq!(a.below(1628), b.below(1628)); // a pure function of where we are

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use crate::Result;
-use crate::matrix::stride;
+use crate::graph::Topology;
 use crate::method::{Method, Profile};
 use crate::numeric::Precision;
+use crate::numeric::matrix::stride;
+use crate::numeric::row;
 use crate::problem::Problem;
-use crate::row;
-use crate::topology::Topology;
 
 /// Looks at the state every so many rounds.
 pub trait Observer {

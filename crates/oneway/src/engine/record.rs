@@ -8,8 +8,8 @@ use rayon::{Scope, Yield};
 
 use crate::Result;
 use crate::engine::Setup;
-use crate::metrics::{Extras, Measurement, measure_many, measure_on};
-use crate::observe::View;
+use crate::engine::metrics::{Extras, Measurement, measure_many, measure_on};
+use crate::engine::observe::View;
 
 /// States that wait to be measured together.
 #[derive(Debug, Default)]
@@ -184,12 +184,12 @@ impl Drop for UnderWay<'_> {
 mod tests {
     use super::*;
     use crate::engine::Engine;
+    use crate::engine::Schedule;
+    use crate::engine::Simulator;
+    use crate::graph::Topology;
     use crate::methods::PUSH_PULL;
+    use crate::numeric::sample::Draws;
     use crate::problem::Problem;
-    use crate::sample::Draws;
-    use crate::schedule::Schedule;
-    use crate::simulator::Simulator;
-    use crate::topology::Topology;
 
     /// Cannot be measured.
     #[derive(Debug)]
