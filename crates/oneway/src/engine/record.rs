@@ -10,6 +10,7 @@ use crate::Result;
 use crate::engine::Setup;
 use crate::engine::metrics::{Extras, Measurement, measure_many, measure_on};
 use crate::engine::observe::View;
+use crate::numeric::Precision;
 
 /// States that wait to be measured together.
 #[derive(Debug, Default)]
@@ -23,6 +24,7 @@ struct State {
     in_flight: Vec<f64>,
     bytes_sent: Option<u64>,
     time: Option<f64>,
+    precision: Precision,
 }
 
 impl Batch {
@@ -30,8 +32,9 @@ impl Batch {
     fn push(&mut self, view: &View<'_>) -> bool {
         /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
         const MOST: usize = 1 << 17;
-        let &View { k, states, in_flight, bytes_sent, time, .. } = view;
-        self.0.push(State { k, states: states.to_vec(), in_flight: in_flight.to_vec(), bytes_sent, time });
+        let &View { k, states, in_flight, bytes_sent, time, precision, .. } = view;
+        let (states, in_flight) = (states.to_vec(), in_flight.to_vec());
+        self.0.push(State { k, states, in_flight, bytes_sent, time, precision });
         self.0.len() >= 8 || self.0.len() * view.states.len() > MOST
     }
 
@@ -42,12 +45,13 @@ impl Batch {
         measure: impl FnOnce(&[View<'_>]) -> Result<Vec<Measurement>>,
     ) -> Result<Vec<Measurement>> {
         let batch = std::mem::take(&mut self.0);
-        let views = batch.iter().map(|State { k, states, in_flight, bytes_sent, time }| View {
+        let views = batch.iter().map(|State { k, states, in_flight, bytes_sent, time, precision }| View {
             k: *k,
             states,
             in_flight,
             bytes_sent: *bytes_sent,
             time: *time,
+            precision: *precision,
             ..*view
         });
         measure(&views.collect::<Vec<_>>())
