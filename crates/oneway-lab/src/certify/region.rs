@@ -16,16 +16,17 @@ use oneway::engine::metrics::Measurement;
 use oneway::methods::Smtpp;
 use oneway::theory::certificate::{Certifier, Setting};
 use oneway::theory::stability;
+use oneway_experiment::plan::{Cell, Entry, Plan};
+use oneway_experiment::results::cells::{CellResult, CellStatus, CellStore};
+use oneway_experiment::runner::Runner;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Facts, Problems, momentum, settled};
-use crate::experiment::plan::{Cell, Entry, Plan};
 use crate::figure::axis::{Axis, Scale};
 use crate::figure::chart::{Chart, Series};
 use crate::figure::palette::{FAILS, INK, MUTED, Mark, PROVEN, Style, WORKS};
-use crate::results::cells::{CellResult, CellStatus, CellStore};
-use crate::runner::Runner;
+use crate::progress::Bars;
 
 /// λ of the lines, six to a decade; runs take every second.
 const MOMENTA: [f64; 13] = [0.01, 0.015, 0.022, 0.032, 0.046, 0.068, 0.1, 0.15, 0.22, 0.32, 0.46, 0.68, 1.0];
@@ -226,7 +227,7 @@ fn runs(
         }
     }
     let cells: Vec<Cell<'_>> = entries.iter().flat_map(|(_, _, entry)| entry.cells()).collect();
-    let ran = ways.runner.run(&cells, ways.store, false)?;
+    let ran = ways.runner.run(&Bars::of_cells(&cells), &cells, ways.store, false)?;
     let trial = |(momentum, step, entry): &(f64, f64, Entry)| {
         let ran = ran.iter().find(|ran| std::ptr::eq(ran.cell.entry, entry))?;
         Some(Trial { momentum: *momentum, step: *step, outcome: Outcome::of(&ran.result, lowest_loss) })
@@ -258,7 +259,7 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::cells::End;
+    use oneway_experiment::results::cells::End;
 
     fn run(status: CellStatus, points: &[(f64, f64)]) -> Outcome {
         let point = |(i, &(loss, consensus_error)): (usize, &(f64, f64))| Measurement {

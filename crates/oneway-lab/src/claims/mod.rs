@@ -11,9 +11,9 @@ mod studies;
 mod study_claims;
 mod table;
 
+use oneway_experiment::results::curves::Curve;
 use serde::{Serialize, Serializer};
 
-use crate::results::curves::Curve;
 use runs::Missing;
 use statistics::Answer;
 pub(crate) use studies::Studies;

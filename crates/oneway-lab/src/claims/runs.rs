@@ -1,9 +1,9 @@
 //! The runs of one experiment, as the claims ask about them.
 
 use oneway::engine::metrics::Measurement;
+use oneway_experiment::results::curves::Curve;
 
 use super::statistics::{Interval, mean};
-use crate::results::curves::Curve;
 
 pub(crate) const SMTPP: &str = "SMTPP";
 pub(crate) const SMTPP_TREES: &str = "SMTPP (trees)";

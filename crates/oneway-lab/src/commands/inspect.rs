@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use oneway::methods;
+use oneway_experiment::results::folder::OutputFolder;
 use serde_json::json;
 
 use crate::args::InspectArgs;
@@ -17,7 +18,6 @@ use crate::inspect::facts::Network;
 use crate::inspect::{advice, drawing, table};
 use crate::progress::Spinner;
 use crate::request;
-use crate::results::folder::OutputFolder;
 
 /// Runs the command.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {

@@ -5,19 +5,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::problem::Problems;
+use oneway_experiment::results::curves::{self, Curve};
+use oneway_experiment::results::folder::{OutputFolder, PAGE};
+use oneway_experiment::results::manifest::{self, Manifest};
+use oneway_experiment::results::repetitions::Repetitions;
 use serde::Deserialize;
 
 use crate::args::ReportArgs;
-use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
-use crate::experiment::problem::Problems;
 use crate::figure::gallery::{self, Picture};
 use crate::report::final_values::final_values;
 use crate::report::{Report, TableBlock, VerdictRow, page};
-use crate::results::curves::{self, Curve};
-use crate::results::folder::{OutputFolder, PAGE};
-use crate::results::manifest::{self, Manifest};
-use crate::results::repetitions::Repetitions;
 use crate::sensitivity::Sensitivity;
 
 /// The verdicts, in the folder of a reproduction.
@@ -128,8 +128,9 @@ impl Part {
 
     fn facts(&self) -> Vec<(String, String)> {
         let Manifest { oneway, cells, cells_planned, curves_sha256, .. } = &self.manifest;
-        let sum =
-            |of: fn(&crate::results::cells::End) -> f64| cells.iter().map(|cell| of(&cell.end)).sum::<f64>();
+        let sum = |of: fn(&oneway_experiment::results::cells::End) -> f64| {
+            cells.iter().map(|cell| of(&cell.end)).sum::<f64>()
+        };
         let rounds: u64 = cells.iter().map(|cell| cell.end.rounds).sum();
         let (stepping, observing) = (sum(|end| end.seconds_stepping), sum(|end| end.seconds_observing));
         let fact = |what: &str, value: String| (format!("{}: {what}", self.name), value);

@@ -6,28 +6,28 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::{Cell, Plan};
+use oneway_experiment::problem::Problems;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::curves::Curve;
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::results::manifest::Manifest;
+use oneway_experiment::results::{curves_of, save};
+use oneway_experiment::set;
 
 use super::report::{self, CLAIMS, ONE_STEP, SENSITIVITY};
 use crate::args::ReproduceArgs;
 use crate::claims::{self, Experiments, OneStep, Studies};
-use crate::experiment::Experiment;
-use crate::experiment::plan::{Cell, Plan};
-use crate::experiment::problem::Problems;
-use crate::experiment::set;
-use crate::results::cells::CellStore;
-use crate::results::curves::Curve;
-use crate::results::folder::OutputFolder;
-use crate::results::manifest::Manifest;
-use crate::results::{curves_of, save, table};
-use crate::runner::Runner;
+use crate::commands::table;
+use crate::progress::Bars;
 use crate::sensitivity::Sensitivity;
 
 /// The paper's experiments and the study around them, in the program itself, so that it works anywhere.
 const MULTI_SUB_RING: (&str, &str) =
-    ("multi-sub-ring", include_str!("../../../../experiments/paper/multi-sub-ring.toml"));
-const EXPONENTIAL: (&str, &str) =
-    ("exponential", include_str!("../../../../experiments/paper/exponential.toml"));
-const STUDY: (&str, &str) = (SENSITIVITY, include_str!("../../../../experiments/studies/sensitivity.toml"));
+    ("multi-sub-ring", include_str!("../../experiments/paper/multi-sub-ring.toml"));
+const EXPONENTIAL: (&str, &str) = ("exponential", include_str!("../../experiments/paper/exponential.toml"));
+const STUDY: (&str, &str) = (SENSITIVITY, include_str!("../../experiments/studies/sensitivity.toml"));
 
 /// What `--quick` changes: a look in a moment, with fewer samples and so with fewer verdicts.
 const QUICK: [&str; 2] = ["run.repetitions=2", "run.record_every=50"];
@@ -39,7 +39,7 @@ const GAP: [&str; 2] = ["STPP", "CSGDM"];
 /// Runs the command.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let started = Instant::now();
-    let runner = Runner::new(args.threads)?;
+    let runner = super::runner(args.threads)?;
     let mut problems = Problems::default();
     let plans = plans(args, &mut problems)?;
     let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
@@ -50,8 +50,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let problem = problem.context("the embedded experiments run nothing")?;
     // side by side, so that no thread waits for the last of the one before the other begins
     let all = cells.concat();
-    let (ran, studies) =
-        runner.install(|| rayon::join(|| runner.run(&all, &store, args.fresh), Studies::run));
+    let run = || runner.run(&Bars::of_cells(&all), &all, &store, args.fresh);
+    let (ran, studies) = runner.install(|| rayon::join(run, Studies::run));
     let ran = ran?;
     if runner.is_interrupted() {
         return Ok(interrupted());

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use oneway_experiment::results::curves::Curve;
+
 use super::axis::{Axis, Scale};
 use super::chart::{Chart, Series};
 use super::palette::{Palette, Style};
 use super::quantity::{Against, Quantity};
-use crate::results::curves::Curve;
 
 /// The topologies of curves, in order of appearance.
 pub(crate) fn topologies(curves: &[Curve]) -> Vec<&str> {

@@ -10,12 +10,12 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use oneway::Error;
 use oneway::graph::families::{self, FAMILIES, Family};
+use oneway_experiment::fields::Fields;
+use oneway_experiment::set;
+use oneway_experiment::spec::{LinksSpec, TopologySpec};
 use toml::{Table, Value};
 
 use crate::args::{InspectArgs, TopologyFlags};
-use crate::experiment::fields::Fields;
-use crate::experiment::set;
-use crate::experiment::spec::{LinksSpec, TopologySpec};
 
 /// A topology to look at.
 #[derive(Debug)]

@@ -11,12 +11,12 @@ use oneway::graph::topology::{Subgraph, Topology};
 use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::theory::stability::{self, Limit};
+use oneway_experiment::links::Links;
 use rayon::prelude::*;
 
 pub(crate) use axis::{Axis, EXAMPLES};
 
 use crate::args::{SweepStabilityArgs, TopologyFlags};
-use crate::experiment::links::Links;
 use crate::progress::Pieces;
 use crate::request::{Request, called, check_flags};
 

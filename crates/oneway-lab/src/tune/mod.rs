@@ -15,17 +15,17 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use comfy_table::{Table as Lines, presets};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::runner::Runner;
+use oneway_experiment::spec::RunSpec;
+use oneway_experiment::sweep::{self, Variant};
 use toml::Table;
 
 use crate::args::Criterion;
-use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
-use crate::experiment::spec::RunSpec;
-use crate::experiment::sweep::{self, Variant};
-use crate::progress::Progress;
-use crate::results::cells::CellStore;
-use crate::results::folder::OutputFolder;
-use crate::runner::Runner;
+use crate::progress::Bars;
 use trial::{CANDIDATES, Trial};
 
 /// A rung keeps one in so many, and runs so many times longer.
@@ -84,7 +84,7 @@ impl Search {
     }
 
     /// A bar for all that there is to do: every rung, and the comparison.
-    pub(crate) fn progress(&self) -> Progress {
+    pub(crate) fn progress(&self) -> Bars {
         let of_place = |place: &Place| {
             let trials = self.trials.iter().filter(|trial| trial.topology == place.topology).count() as u64;
             let methods = trials / (CANDIDATES as u64 + 1);
@@ -93,11 +93,11 @@ impl Search {
             let tuning: u64 = (0..RUNGS).map(of_rung).sum();
             methods * place.run.repetitions * (tuning + place.run.iterations)
         };
-        Progress::new(self.places.iter().map(of_place).sum())
+        Bars::new(self.places.iter().map(of_place).sum())
     }
 
     /// Runs all rungs; stops early, with what is finished kept in the store, when the user interrupts.
-    pub(crate) fn run(&mut self, runner: &Runner, store: &CellStore, progress: &Progress) -> Result<()> {
+    pub(crate) fn run(&mut self, runner: &Runner, store: &CellStore, progress: &Bars) -> Result<()> {
         for rung in 0..RUNGS {
             self.score(self.rounds_of(rung), runner, store, progress)?;
             if runner.is_interrupted() {
@@ -112,7 +112,7 @@ impl Search {
     }
 
     /// Runs every trial that is still in for so many rounds and scores it.
-    fn score(&mut self, rounds: u64, runner: &Runner, store: &CellStore, progress: &Progress) -> Result<()> {
+    fn score(&mut self, rounds: u64, runner: &Runner, store: &CellStore, progress: &Bars) -> Result<()> {
         let plans = self.places.iter().map(|place| {
             let length = (rounds, self.iterations);
             let settings = settings::of_trials(&place.apart, &place.topology, &self.trials, length)?;
@@ -120,7 +120,7 @@ impl Search {
         });
         let plans = plans.collect::<Result<Vec<Plan>>>()?;
         let cells: Vec<_> = plans.iter().flat_map(Plan::cells).collect();
-        let ran = runner.run_within(progress, &cells, store, false)?;
+        let ran = runner.run(progress, &cells, store, false)?;
         for (number, trial) in self.trials.iter_mut().enumerate() {
             let name = settings::name_of_trial(number);
             let own = ran.iter().filter(|ran| ran.cell.entry.method_name == name);
@@ -203,7 +203,7 @@ mod tests {
                     [[method]]\nkind = \"smtpp\"\nstep = 0.1\n[[method]]\nkind = \"csgdm\"\nstep = 0.1\n";
         let experiment = Experiment::parse(text, std::path::Path::new(""), &[]).unwrap();
         let mut search = Search::new(&experiment, Criterion::Loss).unwrap();
-        let (runner, scratch) = (Runner::that_nothing_stops(Some(1)).unwrap(), CellStore::scratch().unwrap());
+        let (runner, scratch) = (Runner::new(Some(1)).unwrap(), CellStore::scratch().unwrap());
         let progress = search.progress();
         let (none, all) = progress.done();
         assert_eq!(none, 0);
