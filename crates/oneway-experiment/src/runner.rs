@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::experiment::plan::Cell;
 use crate::experiment::spec::RunSpec;
-use crate::progress::{CellProgress, Progress};
+use crate::progress::{CellProgress, Progress, Silent};
 use crate::results::cells::{CellResult, CellStatus, CellStore, End, Ran};
 
 /// A pool of this number of threads (`None`: one for each core).
@@ -28,12 +28,18 @@ pub fn pool(threads: Option<u16>) -> Result<rayon::ThreadPool> {
 pub struct Runner {
     pool: rayon::ThreadPool,
     interrupted: Arc<AtomicBool>,
+    show: fn(u64) -> Box<dyn Progress>,
 }
 
 impl Runner {
     /// A runner on this number of threads (`None`: one for each core).
     pub fn new(threads: Option<u16>) -> Result<Self> {
-        Ok(Self { pool: pool(threads)?, interrupted: Arc::default() })
+        Ok(Self { pool: pool(threads)?, interrupted: Arc::default(), show: |_rounds| Box::new(Silent) })
+    }
+
+    /// The same, which makes a progress for a number of rounds whenever it runs cells.
+    pub fn showing(self, show: fn(u64) -> Box<dyn Progress>) -> Self {
+        Self { show, ..self }
     }
 
     /// A flag that stops the runner once it is set: cells that run end at their next look, and no other begins.
@@ -53,9 +59,12 @@ impl Runner {
 
     /// Runs cells and returns them in their order. What the store has is not computed again, unless it must be `fresh`;
     /// what is finished is kept in it at once. After an interruption cells that never began are missing.
-    ///
-    /// Progress is told of all rounds of all cells, run or not.
-    pub fn run<'a, 'c>(
+    pub fn run<'a>(&self, cells: &[Cell<'a>], store: &CellStore, fresh: bool) -> Result<Vec<Ran<'a>>> {
+        self.run_within(&*(self.show)(rounds(cells)), cells, store, fresh)
+    }
+
+    /// The same as a part of more: progress is told of all rounds of these cells, run or not.
+    pub fn run_within<'a, 'c>(
         &self,
         progress: &dyn Progress,
         cells: &'c [Cell<'a>],
@@ -153,7 +162,7 @@ impl Runner {
 }
 
 /// Rounds that cells ask for.
-pub fn rounds(cells: &[Cell<'_>]) -> u64 {
+fn rounds(cells: &[Cell<'_>]) -> u64 {
     cells.iter().map(|cell| cell.entry.run.iterations).sum()
 }
 

@@ -5,7 +5,6 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use oneway_experiment::plan::Cell;
 use oneway_experiment::progress::{CellProgress, Progress};
-use oneway_experiment::runner::rounds;
 
 /// The bars of a run.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ struct CellBar {
 }
 
 impl Bars {
-    /// Bars for so many rounds in all.
+    /// Bars for a number of rounds in all.
     pub(crate) fn new(rounds: u64) -> Self {
         let bars = MultiProgress::new(); // on standard error, if that is a terminal
         let total = bars.add(ProgressBar::new(rounds));
@@ -37,11 +36,6 @@ impl Bars {
     #[cfg(test)]
     pub(crate) fn done(&self) -> (u64, Option<u64>) {
         (self.total.position(), self.total.length())
-    }
-
-    /// Bars for all rounds of these cells.
-    pub(crate) fn of_cells(cells: &[Cell<'_>]) -> Self {
-        Self::new(rounds(cells))
     }
 }
 
@@ -85,7 +79,7 @@ impl Drop for Bars {
 pub(crate) struct Pieces(ProgressBar);
 
 impl Pieces {
-    /// So many pieces of what the message says.
+    /// A bar for `count` pieces of what the message says.
     pub(crate) fn new(count: u64, message: impl Into<String>) -> Self {
         let bar = ProgressBar::new(count).with_message(message.into());
         bar.set_style(style("{msg}  {wide_bar} {pos}/{len}  {eta} left"));
@@ -96,12 +90,6 @@ impl Pieces {
     /// One more is done.
     pub(crate) fn one_done(&self) {
         self.0.inc(1);
-    }
-
-    /// So many are done.
-    #[cfg(test)]
-    pub(crate) fn done(&self) -> (u64, Option<u64>) {
-        (self.0.position(), self.0.length())
     }
 }
 

@@ -26,7 +26,6 @@ use super::{Facts, Problems, momentum, settled};
 use crate::figure::axis::{Axis, Scale};
 use crate::figure::chart::{Chart, Series};
 use crate::figure::palette::{FAILS, INK, MUTED, Mark, PROVEN, Style, WORKS};
-use crate::progress::Bars;
 
 /// λ of the lines, six to a decade; runs take every second.
 const MOMENTA: [f64; 13] = [0.01, 0.015, 0.022, 0.032, 0.046, 0.068, 0.1, 0.15, 0.22, 0.32, 0.46, 0.68, 1.0];
@@ -227,7 +226,7 @@ fn runs(
         }
     }
     let cells: Vec<Cell<'_>> = entries.iter().flat_map(|(_, _, entry)| entry.cells()).collect();
-    let ran = ways.runner.run(&Bars::of_cells(&cells), &cells, ways.store, false)?;
+    let ran = ways.runner.run(&cells, ways.store, false)?;
     let trial = |(momentum, step, entry): &(f64, f64, Entry)| {
         let ran = ran.iter().find(|ran| std::ptr::eq(ran.cell.entry, entry))?;
         Some(Trial { momentum: *momentum, step: *step, outcome: Outcome::of(&ran.result, lowest_loss) })

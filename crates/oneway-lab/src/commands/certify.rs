@@ -12,7 +12,6 @@ use oneway_experiment::results::folder::OutputFolder;
 use super::default_folder;
 use crate::args::CertifyArgs;
 use crate::certify::{Problems, Region, Ways, show};
-use crate::progress::Bars;
 
 /// Runs the command.
 pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
@@ -25,7 +24,7 @@ pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
 
     let store = CellStore::of(folder.path());
     let cells = plan.cells();
-    let ran = runner.run(&Bars::of_cells(&cells), &cells, &store, false)?;
+    let ran = runner.run(&cells, &store, false)?;
     let ways = Ways { runner: &runner, store: &store, rounds: args.rounds };
     let regions = Region::all(&plan, &problems, ways)?;
     if runner.is_interrupted() {

@@ -23,7 +23,8 @@ use crate::request;
 pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
     methods::kind("smtpp")?.method([("momentum", args.momentum)])?; // refused before anything is computed
     let methods = crate::inspect::chosen(&args.methods)?;
-    let requests = request::requests(args)?;
+    let requests =
+        request::requests(&args.topologies, args.pull.as_deref().zip(args.push.as_deref()), &args.flags)?;
     let networks = requests.into_iter().map(Network::build).collect::<Result<Vec<_>>>()?;
     let folder = args.out.as_deref().map(OutputFolder::prepare).transpose()?;
     let mut all = vec![];

@@ -25,9 +25,11 @@ use clap::CommandFactory;
 use oneway_experiment::results::manifest::Manifest;
 use oneway_experiment::runner::Runner;
 
+use crate::progress::Bars;
+
 /// A runner that Ctrl-C stops: once to finish tidily, twice at once.
 fn runner(threads: Option<u16>) -> Result<Runner> {
-    let runner = Runner::new(threads)?;
+    let runner = Runner::new(threads)?.showing(|rounds| Box::new(Bars::new(rounds)));
     let interrupted = runner.interrupted();
     ctrlc::set_handler(move || {
         if interrupted.swap(true, Ordering::Relaxed) {

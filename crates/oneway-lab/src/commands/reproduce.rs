@@ -20,7 +20,6 @@ use super::report::{self, CLAIMS, ONE_STEP, SENSITIVITY};
 use crate::args::ReproduceArgs;
 use crate::claims::{self, Experiments, OneStep, Studies};
 use crate::commands::table;
-use crate::progress::Bars;
 use crate::sensitivity::Sensitivity;
 
 /// The paper's experiments and the study around them, in the program itself, so that it works anywhere.
@@ -50,7 +49,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let problem = problem.context("the embedded experiments run nothing")?;
     // side by side, so that no thread waits for the last of the one before the other begins
     let all = cells.concat();
-    let run = || runner.run(&Bars::of_cells(&all), &all, &store, args.fresh);
+    let run = || runner.run(&all, &store, args.fresh);
     let (ran, studies) = runner.install(|| rayon::join(run, Studies::run));
     let ran = ran?;
     if runner.is_interrupted() {

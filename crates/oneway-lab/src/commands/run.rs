@@ -15,7 +15,6 @@ use oneway_experiment::results::save;
 use super::{default_folder, report};
 use crate::args::RunArgs;
 use crate::commands::table;
-use crate::progress::Bars;
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
@@ -28,7 +27,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
 
     let cells = plan.cells();
     let store = CellStore::of(folder.path());
-    let ran = runner.run(&Bars::of_cells(&cells), &cells, &store, args.fresh)?;
+    let ran = runner.run(&cells, &store, args.fresh)?;
     let mut written = save(&folder, &plan, cells.len(), &ran)?;
     if args.log_arrivals {
         match arrivals::write(&folder, &ran)? {

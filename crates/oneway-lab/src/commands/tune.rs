@@ -11,6 +11,7 @@ use oneway_experiment::results::folder::OutputFolder;
 use super::default_folder;
 use crate::args::TuneArgs;
 use crate::figure::gallery;
+use crate::progress::Bars;
 use crate::tune::Search;
 
 /// Runs the command.
@@ -21,7 +22,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     let runner = super::runner(args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
     let store = CellStore::of(folder.path());
-    let progress = search.progress();
+    let progress = Bars::new(search.rounds());
     search.run(&runner, &store, &progress)?;
     let comparison = match runner.is_interrupted() {
         false => search.compare(&runner, &store, &progress)?,

@@ -15,7 +15,6 @@ use oneway_experiment::runner::Runner;
 use oneway_experiment::sha256;
 
 use crate::args::VerifyArgs;
-use crate::progress::Bars;
 
 /// Runs the command: exit code 0 if all agrees, 1 if something does not.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
@@ -75,7 +74,7 @@ fn verify_folder(dir: &Path, args: &VerifyArgs, runner: &Runner) -> Result<(usiz
         differences.push("there is not one finished cell".to_owned());
     }
     let scratch = CellStore::scratch()?;
-    let ran = runner.run(&Bars::of_cells(&there), &there, &scratch.store(), true)?;
+    let ran = runner.run(&there, &scratch.store(), true)?;
     let curves = curves::from_csv(&csv).with_context(|| csv_path.display().to_string())?;
     for ran in &ran {
         let what = finished(&ran.cell).and_then(|record| difference(record, &curves, ran));

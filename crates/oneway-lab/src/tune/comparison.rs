@@ -4,18 +4,17 @@ use anyhow::Result;
 use comfy_table::{Table as Lines, presets};
 use oneway_experiment::plan::Entry;
 use oneway_experiment::problem_facts;
+use oneway_experiment::progress::Progress;
 use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::results::cells::Ran;
 use oneway_experiment::results::repetitions;
 use oneway_experiment::runner::Runner;
 
-use super::Search;
 use super::trial::{self, Trial};
-use crate::args::Criterion;
+use super::{Criterion, Search};
 use crate::figure::gallery::{Art, Picture};
 use crate::figure::heat::{self, HeatMap};
 use crate::figure::render::Theme;
-use crate::progress::Bars;
 use crate::report::number::number;
 
 /// Tuned methods on all topologies, run with the file's own seeds.
@@ -53,10 +52,15 @@ impl Score {
 
 impl Search {
     /// Runs what was found with the file's own samples.
-    pub(crate) fn compare(&self, runner: &Runner, store: &CellStore, progress: &Bars) -> Result<Comparison> {
+    pub(crate) fn compare(
+        &self,
+        runner: &Runner,
+        store: &CellStore,
+        progress: &dyn Progress,
+    ) -> Result<Comparison> {
         let plans = self.tuned_plans()?;
         let cells: Vec<_> = plans.iter().flat_map(super::Plan::cells).collect();
-        let ran = runner.run(progress, &cells, store, false)?;
+        let ran = runner.run_within(progress, &cells, store, false)?;
         let topologies: Vec<String> = self.places.iter().map(|place| place.topology.clone()).collect();
         let mut methods: Vec<String> = vec![];
         for trial in &self.trials {

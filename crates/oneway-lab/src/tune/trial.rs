@@ -10,7 +10,7 @@ use oneway_experiment::spec::MethodSpec;
 use serde::Serialize;
 use toml::{Table, Value};
 
-use crate::args::Criterion;
+use super::Criterion;
 
 /// Candidates for each method on each topology, besides the file's own setting.
 pub(super) const CANDIDATES: usize = 65;
