@@ -10,7 +10,9 @@
 
 pub mod arrivals;
 mod experiment;
+pub mod files;
 mod hash;
+pub mod identity;
 pub mod networked;
 pub mod problem_facts;
 pub mod progress;

@@ -8,18 +8,18 @@ use oneway::engine::Setup;
 use oneway::engine::metrics::{Extras, Measurement};
 use oneway::methods::combine::Recipe;
 use oneway::problem::Problem;
-use toml::{Table, Value};
+use toml::Table;
 
 use crate::experiment::Experiment;
 use crate::experiment::clock::Timing;
 use crate::experiment::fields::Fields;
 use crate::experiment::measure::MeasureSpec;
-use crate::experiment::plan::{Cell, Plan};
-use crate::experiment::problem::{ProblemSpec, Problems, Rows};
-use crate::experiment::spec::RunSpec;
-use crate::experiment::sweep::{self, Variant};
+use crate::experiment::plan::{Cell, Entry, Plan};
+use crate::experiment::problem::{OwnRows, ProblemSpec, Problems, Rows};
+use crate::experiment::spec::{RunSpec, Spec};
 use crate::results::cells::{CellResult, CellStatus, End, Ran};
 use crate::results::folder::OutputFolder;
+use crate::results::manifest::Purpose;
 use crate::runner::look_every;
 
 pub use crate::hash::sha256;
@@ -27,46 +27,36 @@ pub use crate::hash::sha256;
 /// An experiment that agents can run on a network, checked.
 #[derive(Debug)]
 pub struct Networked {
+    experiment: Experiment,
     plan: Plan,
-    folder: PathBuf,
-    /// For each entry of the plan: `[problem]` as the user wrote it, and the rest that it depends on.
-    problems: Vec<(Table, RunSpec)>,
 }
 
 impl Networked {
     /// Reads a file and applies `--set path=value` in order.
     pub fn read(file: &Path, overrides: &[String]) -> Result<Self> {
         let experiment = Experiment::read(file, overrides)?;
-        let read = || {
-            let plan = Plan::new(&experiment)?;
-            let mut problems = vec![];
-            let variants = sweep::expand(experiment.settings.clone())?;
-            for (Variant { settings, .. }, spec) in variants.iter().zip(&experiment.variants) {
-                let problem = settings.get("problem").and_then(Value::as_table).cloned().unwrap_or_default();
-                let entries = spec.topologies.iter().map(|topology| spec.methods_on(topology).count()).sum();
-                problems.extend(std::iter::repeat_n((problem, spec.run), entries));
+        Self::new(experiment).with_context(|| file.display().to_string())
+    }
+
+    fn new(experiment: Experiment) -> Result<Self> {
+        let plan = Plan::new(&experiment)?;
+        for Entry { method_name, topology_name, faults, timing, .. } in &plan.entries {
+            if !faults.are_none() || !matches!(timing, Timing::Rounds) {
+                bail!(
+                    "method \"{method_name}\" on topology \"{topology_name}\": faults and clocks are the simulator's; agents have the \
+                     network's own, and work in rounds"
+                );
             }
-            for entry in &plan.entries {
-                let place =
-                    format!("method \"{}\" on topology \"{}\"", entry.method_name, entry.topology_name);
-                if !entry.faults.are_none() || !matches!(entry.timing, Timing::Rounds) {
-                    bail!(
-                        "{place}: faults and clocks are the simulator's; agents have the network's own, and work in rounds"
-                    );
-                }
-            }
-            Ok(Self { plan, folder: experiment.folder.clone(), problems })
-        };
-        read().with_context(|| file.display().to_string())
+        }
+        Ok(Self { experiment, plan })
     }
 
     /// All cells, in the order of the output.
     pub fn cells(&self) -> Vec<NetworkedCell<'_>> {
-        let of_entry = self.plan.entries.iter().zip(&self.problems);
-        let cells = of_entry.flat_map(|(entry, (problem, run))| {
-            entry.cells().map(move |cell| NetworkedCell { cell, problem, run: *run, folder: &self.folder })
-        });
-        cells.collect()
+        let cells = self.plan.cells().into_iter();
+        cells
+            .map(|cell| NetworkedCell { spec: &self.experiment.variants[cell.entry.variant], cell })
+            .collect()
     }
 
     /// Makes the output folder if need be, and checks that files can be made in it.
@@ -77,7 +67,7 @@ impl Networked {
     /// Writes `curves.csv` and `summary.json` into a folder, as the simulator would; returns where.
     pub fn save(&self, folder: &Path, results: Vec<(NetworkedCell<'_>, Ended)>) -> Result<Vec<PathBuf>> {
         let ran: Vec<Ran<'_>> = results.into_iter().map(|(cell, ended)| ended.of(cell.cell)).collect();
-        crate::results::save(&OutputFolder::prepare(folder)?, &self.plan, self.cells().len(), &ran)
+        crate::results::save(&OutputFolder::prepare(folder)?, &self.plan, Purpose::Figures, &ran)
     }
 }
 
@@ -85,9 +75,8 @@ impl Networked {
 #[derive(Debug, Clone)]
 pub struct NetworkedCell<'a> {
     cell: Cell<'a>,
-    problem: &'a Table,
-    run: RunSpec,
-    folder: &'a Path,
+    /// The variant that it belongs to.
+    spec: &'a Spec,
 }
 
 /// How a cell ended.
@@ -126,7 +115,7 @@ impl Ended {
             seconds_stepping: self.seconds,
             seconds_observing: self.seconds_observing,
         };
-        Ran { cell, result: CellResult { end, points: self.points } }
+        Ran { cell, result: CellResult { end, points: self.points.into() } }
     }
 }
 
@@ -190,26 +179,14 @@ impl<'a> NetworkedCell<'a> {
 
     /// What each agent needs of the problem: of rows its own only. Problems that are drawn from a seed everyone draws.
     pub fn shares(&self, dataset: &str) -> Result<Vec<Share>> {
-        let spec = ProblemSpec::read(Fields::new("problem", self.problem.clone()), self.folder, self.run)?;
-        let agents = self.run.agents;
-        let mut settings = self.problem.clone();
-        let seed = i64::try_from(self.run.seed).context("the seed is too large for a file")?;
-        settings.entry("seed").or_insert(Value::Integer(seed));
-        let Some(Rows { data, partition, seed, classes }) = spec.rows()? else {
+        let Spec { problem, run: RunSpec { agents, .. }, .. } = self.spec;
+        let agents = *agents;
+        let Some(Rows { data, partition, seed, classes }) = problem.rows()? else {
+            let settings = problem.to_settings(None)?;
             let whole = || Share { settings: settings.clone(), agents, rows: None };
             return Ok((0..agents).map(|_| whole()).collect());
         };
-        for key in ["test", "partition", "rows", "noise", "heterogeneity", "outliers"] {
-            settings.remove(key);
-        }
-        settings.insert("dataset".to_owned(), Value::String(dataset.to_owned()));
-        settings.insert("features".to_owned(), Value::Integer(data.features as i64));
-        if let Some(classes) = classes {
-            settings.insert(
-                "classes".to_owned(),
-                classes.into_iter().map(Value::Float).collect::<Vec<_>>().into(),
-            );
-        }
+        let settings = problem.to_settings(Some(OwnRows { dataset, features: data.features, classes }))?;
         let shards = partition.split(&data.labels, agents, seed)?;
         let share = |rows: Vec<usize>| Share {
             settings: settings.clone(),
@@ -261,7 +238,7 @@ mod tests {
         assert_eq!(cells.len(), 3 * 3);
         for cell in cells {
             let (topology, method, _) = cell.names();
-            let dim = cell.problem["dim"].as_integer().unwrap();
+            let dim = cell.shares("rows").unwrap()[0].settings["dim"].as_integer().unwrap();
             assert!(topology.ends_with(&format!("[problem.dim={dim}]")), "{method} on {topology}: {dim}");
             assert_eq!(cell.setup().problem.dim() as i64, dim);
         }

@@ -157,7 +157,7 @@ impl Runner {
             seconds_stepping: outcome.stepping.as_secs_f64(),
             seconds_observing: observing.as_secs_f64(),
         };
-        Ok(CellResult { end, points })
+        Ok(CellResult { end, points: points.into() })
     }
 }
 

@@ -11,6 +11,7 @@ mod commands;
 mod figure;
 mod inspect;
 mod methods_page;
+mod number;
 mod progress;
 mod report;
 mod request;

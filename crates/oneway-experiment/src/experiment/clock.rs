@@ -20,6 +20,7 @@ use oneway::engine::{Engine, Setup};
 use toml::Value;
 
 use super::fields::{Fields, real};
+use crate::identity::{Identify, Identity};
 
 /// How a method goes through time.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,6 +82,15 @@ impl Timing {
             }
             Timing::Asynchronous(clock) => Box::new(Asynchronous::new(setup, clock)?),
         })
+    }
+}
+
+impl Identify for Timing {
+    fn identify(&self, to: &mut Identity) {
+        to.text("kind", self.name());
+        if let Timing::Synchronous(clock) | Timing::Asynchronous(clock) = self {
+            to.part("clock", clock);
+        }
     }
 }
 

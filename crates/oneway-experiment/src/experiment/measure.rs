@@ -5,6 +5,7 @@ use toml::Value;
 
 use super::fields::Fields;
 use super::problem::BuiltProblem;
+use crate::identity::{Identify, Identity};
 
 /// `measure`, as given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,14 @@ pub struct Measure {
     pub(crate) loss_gap: bool,
     /// (1/n) Σ ‖∇F(x_i)‖².
     pub(crate) agents: bool,
+}
+
+impl Identify for Measure {
+    fn identify(&self, to: &mut Identity) {
+        let Self { loss_gap, agents } = *self;
+        to.flag(LOSS_GAP, loss_gap);
+        to.flag(AGENTS, agents);
+    }
 }
 
 /// The columns, as `measure` names them.

@@ -41,9 +41,13 @@ impl Experiment {
         read().with_context(|| file.display().to_string())
     }
 
-    /// The same from text.
+    /// The same from text: an experiment file's.
     pub fn parse(text: &str, folder: &Path, overrides: &[String]) -> Result<Self> {
-        let mut settings = text::parse(text)?;
+        Self::with(text::parse(text)?, folder, overrides)
+    }
+
+    /// The same from settings that have been parsed already.
+    pub fn with(mut settings: Table, folder: &Path, overrides: &[String]) -> Result<Self> {
         for assignment in overrides {
             set::set(&mut settings, assignment).with_context(|| format!("--set {assignment}"))?;
         }

@@ -23,6 +23,7 @@ use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, Spec, StepSpec, TopologySpec};
 use super::sweep::Chosen;
 use crate::hash::sha256;
+use crate::identity::Identity;
 use crate::problem_facts::Optimum;
 
 /// Everything that will run, checked: nothing that a user can get wrong is left to find.
@@ -64,6 +65,8 @@ pub struct Entry {
     pub divided_by: f64,
     /// Whether rounds take time, and whether anyone waits.
     pub timing: Timing,
+    /// Which of the experiment's variants it belongs to.
+    pub(crate) variant: usize,
     /// What a sweep has chosen for it.
     pub swept: Chosen,
 }
@@ -89,7 +92,8 @@ impl Plan {
 
     /// The same, with the problems that other plans have built already.
     pub fn sharing(experiment: &Experiment, problems: &mut Problems) -> Result<Self> {
-        let entries = experiment.variants.iter().map(|spec| entries_of(spec, problems));
+        let variants = experiment.variants.iter().enumerate();
+        let entries = variants.map(|(variant, spec)| entries_of(variant, spec, problems));
         let entries = entries.collect::<Result<Vec<_>>>()?;
         Ok(Self {
             entries: entries.into_iter().flatten().collect(),
@@ -120,7 +124,7 @@ impl Plan {
     }
 }
 
-fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
+fn entries_of(variant: usize, spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
     let run = spec.run;
     let methods = spec
         .methods
@@ -143,7 +147,7 @@ fn entries_of(spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
             let entry = on(links, topology)
                 .map_err(|error| with_advice(error, elsewhere().map(|(other, _)| *other)))
                 .with_context(|| format!("method \"{}\" on topology \"{}\"", method.name, topology.name))?;
-            entries.push(Entry { swept: spec.swept.of(&topology.name, &method.name), ..entry });
+            entries.push(Entry { variant, swept: spec.swept.of(&topology.name, &method.name), ..entry });
         }
     }
     Ok(entries)
@@ -233,6 +237,7 @@ impl Entry {
             schedule,
             divided_by,
             timing: *timing,
+            variant: 0,
             swept: vec![],
         })
     }
@@ -252,23 +257,43 @@ impl Entry {
 
     /// Its repetitions.
     pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
-        let [pull, push] = self.mixing_sha256();
-        let what = format!(
-            "{}\n{}\n{pull}\n{push}\n{:?}\n{:?}\n{:?}\n{:?}\n{} rounds, every {}\n{:?}",
-            crate::code(),
-            self.problem.sha256,
-            self.faults,
-            self.method,
-            self.schedule,
-            self.timing,
-            self.run.iterations,
-            self.run.record_every,
-            self.measure,
-        );
+        let identity = self.identity();
         (0..self.run.repetitions).map(move |repetition| {
             let seed = derive_seed(self.run.seed, repetition);
-            Cell { entry: self, repetition, seed, key: sha256(format!("{what}\nseed {seed}")) }
+            let mut identity = identity.clone();
+            identity.text("code", &crate::code());
+            identity.count("seed", seed);
+            Cell { entry: self, repetition, seed, key: identity.sha256() }
         })
+    }
+
+    /// All that its results depend on, but for the code and the seed of a repetition.
+    fn identity(&self) -> Identity {
+        let [pull, push] = self.mixing_sha256();
+        let mut identity = Identity::new("cell", 1);
+        identity.text("problem", &self.problem.sha256);
+        identity.text("pull", &pull);
+        identity.text("push", &push);
+        identity.part("faults", &self.faults);
+        identity.part("method", &self.recipe);
+        identity.part("step", &self.schedule);
+        identity.part("timing", &self.timing);
+        identity.count("rounds", self.run.iterations);
+        identity.count("record_every", self.run.record_every);
+        identity.part("measure", &self.measure);
+        identity
+    }
+
+    /// The same with another method, steps and run, under another name: as it is asked for.
+    pub fn with_method(
+        &self,
+        name: String,
+        recipe: Recipe,
+        schedule: Schedule,
+        run: RunSpec,
+    ) -> Result<Self> {
+        let method = recipe.build()?.into();
+        Ok(Self { method_name: name, recipe, method, schedule, run, ..self.clone() })
     }
 
     /// Hashes of R and of C over the whole period.
@@ -345,4 +370,29 @@ fn build_schedule(spec: StepSpec, run: RunSpec) -> Result<Schedule> {
         false => spec.size,
     };
     Ok(Schedule::new(size, spec.shape, spec.warmup)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The text that keys are hashes of is pinned: a field that is renamed, or another `Debug`, must not change it. If it has to change,
+    /// its version goes up, and finished cells are computed again.
+    #[test]
+    fn the_identity_of_a_cell_is_made_of_names_that_stay() {
+        let text = "[problem]\nkind = \"quadratic\"\ndim = 2\n[run]\nagents = 1\niterations = 30\n\
+                    [clock]\nstep = { uniform = 0.5 }\n\
+                    [[topology]]\nkind = \"ring\"\n\
+                    [[method]]\nkind = \"smtpp\"\nmomentum = 0.5\nlocal_steps = 2\nestimator = \"momentum\"\n\
+                    step = { size = 0.25, decay = 0.5, every = 10 }\n\
+                    compress = { codec = \"top-k\", fraction = 0.5, gamma = 1.0 }\n";
+        let experiment = Experiment::parse(text, Path::new(""), &[]).unwrap();
+        let plan = Plan::new(&experiment).unwrap();
+        let found = plan.entries[0].identity().into_text();
+        assert_eq!(found.split("; ").collect::<Vec<_>>(), IDENTITY, "{found}");
+    }
+
+    const IDENTITY: [&str; 4] = ["", "", "", ""];
 }

@@ -37,6 +37,8 @@ pub struct Spec {
     pub(crate) clock: Option<Clock>,
     /// What a sweep has chosen.
     pub(crate) swept: Swept,
+    /// What it was read from: the file's settings, with the values that a sweep has chosen.
+    pub settings: Table,
 }
 
 /// `[run]`.
@@ -148,7 +150,7 @@ pub(crate) enum Scaling {
 impl Spec {
     /// Reads settings strictly; paths inside are relative to `folder`.
     pub(crate) fn new(settings: Table, folder: &Path) -> Result<Self> {
-        let mut top = Fields::new("the experiment", settings);
+        let mut top = Fields::new("the experiment", settings.clone());
         let [run, problem] = ["run", "problem"].map(|key| top.section(key));
         let run = RunSpec::read(run?)?;
         let problem = ProblemSpec::read(problem?, folder, run)?;
@@ -178,7 +180,7 @@ impl Spec {
         for method in &methods {
             method.check_only(&topologies)?;
         }
-        let spec = Self { problem, run, topologies, methods, clock, swept: Swept::default() };
+        let spec = Self { problem, run, topologies, methods, clock, swept: Swept::default(), settings };
         if let Some(idle) = spec.topologies.iter().find(|topology| spec.methods_on(topology).count() == 0) {
             bail!("topology \"{}\": no method runs on it, for all say `only` others", idle.name);
         }

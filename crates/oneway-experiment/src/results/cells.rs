@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use oneway::engine::metrics::Measurement;
@@ -12,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::curves::{point_from_csv, point_to_csv};
 use super::divergence;
-use super::folder::write_whole;
 use crate::experiment::plan::Cell;
+use crate::files::write_whole;
 use crate::hash::sha256;
 
 /// A cell and what came of it.
@@ -31,7 +32,7 @@ pub struct CellResult {
     /// How it ended.
     pub end: End,
     /// What was measured, state by state.
-    pub points: Vec<Measurement>,
+    pub points: Arc<[Measurement]>,
 }
 
 /// How a run ended.
@@ -145,7 +146,7 @@ fn read(key: &str, text: &str) -> Option<CellResult> {
     let (head, body) = text.split_once('\n')?;
     let head: Head = serde_json::from_str(head).ok()?;
     let whole = head.key == key && head.sha256 == sha256(body);
-    let points = body.lines().map(point_from_csv).collect::<Option<Vec<_>>>()?;
+    let points = body.lines().map(point_from_csv).collect::<Option<Arc<[_]>>>()?;
     whole.then_some(CellResult { end: head.end, points })
 }
 
@@ -175,7 +176,7 @@ mod tests {
             seconds_stepping: 0.1,
             seconds_observing: 0.2,
         };
-        CellResult { end, points: vec![point(0), point(10)] }
+        CellResult { end, points: Arc::new([point(0), point(10)]) }
     }
 
     #[test]

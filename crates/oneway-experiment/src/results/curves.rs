@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use oneway::engine::metrics::Measurement;
@@ -27,7 +28,7 @@ pub struct Curve {
     /// Which repetition it is, from 0.
     pub repetition: u64,
     /// What was measured, state by state.
-    pub points: Vec<Measurement>,
+    pub points: Arc<[Measurement]>,
 }
 
 /// The settings that are swept, each a column, and their values for each topology and method.
@@ -74,7 +75,7 @@ pub fn to_csv<'a>(curves: impl IntoIterator<Item = &'a Curve>, swept: &SweptColu
     for curve in curves {
         let Curve { topology, method, repetition, points } = curve;
         let end = swept.cells(curve);
-        for point in points {
+        for point in points.iter() {
             let _ = writeln!(csv, "{topology},{method},{repetition},{}{end}", point_to_csv(point));
         }
     }
@@ -115,7 +116,7 @@ pub fn from_csv(text: &str) -> Result<Vec<Curve>> {
         Some(swept) => swept.matches(',').count(),
         None => bail!("the first line is not the header of curves.csv: {COLUMNS}"),
     };
-    let mut curves: Vec<Curve> = vec![];
+    let mut curves: Vec<(&str, &str, u64, Vec<Measurement>)> = vec![];
     for (line, number) in lines.zip(2..) {
         let read = || {
             let (topology, rest) = line.split_once(',')?;
@@ -130,20 +131,17 @@ pub fn from_csv(text: &str) -> Result<Vec<Curve>> {
             bail!("line {number} is not a line of curves.csv: {line}");
         };
         match curves.last_mut() {
-            Some(last)
-                if (&*last.topology, &*last.method, last.repetition) == (topology, method, repetition) =>
-            {
-                last.points.push(point);
-            }
-            _ => curves.push(Curve {
-                topology: topology.to_owned(),
-                method: method.to_owned(),
-                repetition,
-                points: vec![point],
-            }),
+            Some((a, b, c, points)) if (*a, *b, *c) == (topology, method, repetition) => points.push(point),
+            _ => curves.push((topology, method, repetition, vec![point])),
         }
     }
-    Ok(curves)
+    let curve = |(topology, method, repetition, points): (&str, &str, u64, Vec<Measurement>)| Curve {
+        topology: topology.to_owned(),
+        method: method.to_owned(),
+        repetition,
+        points: points.into(),
+    };
+    Ok(curves.into_iter().map(curve).collect())
 }
 
 /// Reads what [`point_to_csv`] wrote; `None` if it is not that.
@@ -210,7 +208,7 @@ mod tests {
             topology: "ring".to_owned(),
             method: "SMTPP (trees)".to_owned(),
             repetition,
-            points: vec![point(0, std::f64::consts::LN_2), point(10, 1e17)],
+            points: Arc::new([point(0, std::f64::consts::LN_2), point(10, 1e17)]),
         };
         let curves = vec![curve(0), curve(1)];
         let csv = to_csv(&curves, &SweptColumns::default());

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result};
 
+use crate::files::write_whole;
 use crate::hash::sha256;
 
 /// The part of a results folder that `report` writes: the page and its figures.
@@ -110,17 +110,6 @@ fn remove(folder: &Path, name: &str, hash: &str) -> Result<()> {
         let _ = fs::remove_dir(parent); // stays if there is anything else in it
     }
     Ok(())
-}
-
-/// Writes a file: first aside, then into its place, so that no reader ever sees half of it.
-pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
-    static WRITES: AtomicUsize = AtomicUsize::new(0); // threads must not share a name either
-    let mut aside = path.as_os_str().to_owned();
-    aside.push(format!(".{}.{}.part", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));
-    fs::write(&aside, content)
-        .and_then(|()| fs::rename(&aside, path))
-        .inspect_err(|_| drop(fs::remove_file(&aside)))
-        .with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]

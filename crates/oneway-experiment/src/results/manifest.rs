@@ -18,6 +18,9 @@ pub struct Manifest {
     pub oneway: String,
     /// A fingerprint of the code that results depend on.
     pub code: String,
+    /// What the results are for; left out where it is figures.
+    #[serde(default, skip_serializing_if = "Purpose::is_figures")]
+    pub purpose: Purpose,
     /// The experiment's settings, after `--set`.
     pub settings: toml::Table,
     /// The folder that paths in the settings are relative to, as it was given.
@@ -32,6 +35,25 @@ pub struct Manifest {
     pub cells: Vec<CellRecord>,
     /// SHA-256 of `curves.csv`.
     pub curves_sha256: String,
+}
+
+/// What results are for, where they are a part of a larger study: how its page shows them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// Figures: what results are for, unless something else is said.
+    #[default]
+    Figures,
+    /// Verdicts only: nothing is drawn.
+    Verdicts,
+    /// A table of how results change with what the paper leaves open.
+    Sensitivity,
+}
+
+impl Purpose {
+    fn is_figures(&self) -> bool {
+        *self == Self::Figures
+    }
 }
 
 /// A method on a topology: what it was given.
@@ -129,14 +151,15 @@ pub struct CellRecord {
 
 impl Manifest {
     /// What to keep of a run.
-    pub(crate) fn new(plan: &Plan, cells_planned: usize, ran: &[Ran<'_>], curves_sha256: String) -> Self {
+    pub(crate) fn new(plan: &Plan, purpose: Purpose, ran: &[Ran<'_>], curves_sha256: String) -> Self {
         Self {
             oneway: env!("CARGO_PKG_VERSION").to_owned(),
             code: crate::code(),
+            purpose,
             settings: plan.settings.clone(),
             folder: plan.folder.display().to_string(),
             entries: plan.entries.iter().map(EntryRecord::new).collect(),
-            cells_planned,
+            cells_planned: plan.entries.iter().map(|entry| entry.run.repetitions as usize).sum(),
             cells_complete: ran.iter().filter(|ran| ran.result.end.status != CellStatus::Stopped).count(),
             cells: ran.iter().map(CellRecord::new).collect(),
             curves_sha256,

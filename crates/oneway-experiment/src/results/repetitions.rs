@@ -48,7 +48,7 @@ impl<'a> Repetitions<'a> {
         let begun: Vec<Begun<'_>> = own
             .map(|cell| {
                 let curve = curves.iter().find(|curve| cell.has_curve(curve));
-                let points = curve.map_or(&[][..], |curve| &curve.points);
+                let points = curve.map_or(&[][..], |curve| &*curve.points);
                 // folders of earlier versions call everything completed that did all its rounds
                 let status = cell.end.status.judged_by(points);
                 Begun { repetition: cell.repetition, status, rounds: cell.end.rounds, points }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Audited, Skipped, because, by_rule, tightest, title, verdict};
 use crate::figure::gallery::Picture;
-use crate::report::number::{counted, short};
+use crate::number::{counted, short};
 use crate::report::{Report, TableBlock, VerdictRow};
 
 /// The columns of `slack.csv`.

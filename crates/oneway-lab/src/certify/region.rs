@@ -8,12 +8,11 @@
 //! than its start: noise alone does that to a stable run that began close to the minimum, and a step that is too large where
 //! gradients are bounded.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use oneway::engine::Schedule;
 use oneway::engine::metrics::Measurement;
-use oneway::methods::Smtpp;
+use oneway::methods::combine::Recipe;
+use oneway::methods::{self, Smtpp};
 use oneway::theory::certificate::{Certifier, Setting};
 use oneway::theory::stability;
 use oneway_experiment::plan::{Cell, Entry, Plan};
@@ -215,13 +214,9 @@ fn runs(
             let mut run = entry.run;
             (run.iterations, run.repetitions) = (rounds, 1);
             run.record_every = rounds.div_ceil(RECORDED);
-            let trial = Entry {
-                method_name: format!("λ = {:.3}, η·c_π = {step}", limits.momentum),
-                run,
-                method: Arc::new(Smtpp::new(limits.momentum)?),
-                schedule: Schedule::constant(step / c_pi)?,
-                ..entry.clone()
-            };
+            let name = format!("λ = {:.3}, η·c_π = {step}", limits.momentum);
+            let smtpp = Recipe::new(methods::kind("smtpp")?, [("momentum".to_owned(), limits.momentum)])?;
+            let trial = entry.with_method(name, smtpp, Schedule::constant(step / c_pi)?, run)?;
             entries.push((limits.momentum, step, trial));
         }
     }

@@ -13,7 +13,7 @@ use crate::figure::axis::{Axis, Scale};
 use crate::figure::chart::{Chart, Series};
 use crate::figure::gallery::{self, Art, Picture};
 use crate::figure::palette::{INK, MUTED, Mark, Palette, Style};
-use crate::report::number::{counted, short};
+use crate::number::{counted, short};
 use crate::report::{Report, TableBlock, page as html};
 
 const NOTHING: &str = "–";

@@ -177,7 +177,7 @@ pub(crate) fn value_at(curve: &Curve, quantity: Quantity, iteration: u64) -> Res
 pub(crate) fn largest(runs: Runs<'_>, method: &str, quantity: Quantity) -> Result<f64, Missing> {
     let mut largest: f64 = 0.0;
     for curve in runs.of(method)? {
-        for point in &curve.points {
+        for point in curve.points.iter() {
             largest = largest.max(value_at(curve, quantity, point.iteration)?);
         }
     }

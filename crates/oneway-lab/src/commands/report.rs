@@ -10,7 +10,7 @@ use oneway_experiment::plan::Plan;
 use oneway_experiment::problem::Problems;
 use oneway_experiment::results::curves::{self, Curve};
 use oneway_experiment::results::folder::{OutputFolder, PAGE};
-use oneway_experiment::results::manifest::{self, Manifest};
+use oneway_experiment::results::manifest::{self, Manifest, Purpose};
 use oneway_experiment::results::repetitions::Repetitions;
 use serde::Deserialize;
 
@@ -22,10 +22,6 @@ use crate::sensitivity::Sensitivity;
 
 /// The verdicts, in the folder of a reproduction.
 pub(crate) const CLAIMS: &str = "claims.json";
-/// The subfolder of a reproduction that becomes a table, not figures.
-pub(crate) const SENSITIVITY: &str = "sensitivity";
-/// How subfolders of a reproduction begin that serve its verdicts only, and become no figures.
-pub(crate) const ONE_STEP: &str = "one-step-";
 
 /// Runs the command.
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
@@ -45,12 +41,13 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
     for part in &parts {
         report.facts.extend(part.facts());
         report.settings += &format!("# {}\n\n{}\n", part.name, toml::to_string(&part.manifest.settings)?);
-        if part.name.starts_with(ONE_STEP) {
-            continue;
-        }
-        if part.name == SENSITIVITY {
-            report.tables.push(sensitivity(&part.curves));
-            continue;
+        match part.manifest.purpose {
+            Purpose::Figures => {}
+            Purpose::Verdicts => continue,
+            Purpose::Sensitivity => {
+                report.tables.push(sensitivity(&part.curves));
+                continue;
+            }
         }
         report.results.extend(final_values(&part.name, &part.manifest, &part.curves));
         // curves alone make charts; the settings add notes and networks, but may name files that have moved
@@ -113,7 +110,7 @@ impl Part {
                 topology: topology.clone(),
                 method: method.clone(),
                 repetition,
-                points: points.to_vec(),
+                points: points.into(),
             }));
         }
         (drawn, notes)

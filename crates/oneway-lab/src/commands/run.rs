@@ -10,6 +10,7 @@ use oneway_experiment::plan::Plan;
 use oneway_experiment::problem::Problems;
 use oneway_experiment::results::cells::{CellStatus, CellStore};
 use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::results::manifest::Purpose;
 use oneway_experiment::results::save;
 
 use super::{default_folder, report};
@@ -28,7 +29,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let cells = plan.cells();
     let store = CellStore::of(folder.path());
     let ran = runner.run(&cells, &store, args.fresh)?;
-    let mut written = save(&folder, &plan, cells.len(), &ran)?;
+    let mut written = save(&folder, &plan, Purpose::Figures, &ran)?;
     if args.log_arrivals {
         match arrivals::write(&folder, &ran)? {
             Some(logs) => written.push(logs),

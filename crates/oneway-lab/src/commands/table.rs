@@ -8,6 +8,7 @@ use oneway_experiment::results::repetitions::{Repetitions, mean};
 
 use crate::figure::axis::Scale;
 use crate::figure::sparkline::sparkline;
+use crate::number::{fixed, scientific};
 
 /// One line for each method on each topology: means over the repetitions that completed, at the end; and below it, which did not.
 pub(crate) fn of(entries: &[Entry], ran: &[Ran<'_>]) -> String {
@@ -77,18 +78,4 @@ fn mean_gradients(repetitions: &Repetitions<'_>) -> Vec<f64> {
     let shortest = drawn.iter().map(|(_, points)| points.len()).min().unwrap_or(0);
     let at = |at: usize| drawn.iter().map(|(_, points)| points[at].grad_norm_sq).collect::<Vec<f64>>();
     (0..shortest).filter_map(|state| mean(&at(state))).collect()
-}
-
-/// So many digits after the point; what would be too long for that, or is not there, otherwise.
-pub(crate) fn fixed(value: Option<f64>, digits: usize) -> String {
-    match value {
-        Some(large) if large.abs() >= 1e6 => scientific(value),
-        Some(value) => format!("{value:.digits$}"),
-        None => "–".to_owned(),
-    }
-}
-
-/// Three digits and an exponent.
-pub(crate) fn scientific(value: Option<f64>) -> String {
-    value.map_or("–".to_owned(), |value| format!("{value:.2e}"))
 }

@@ -84,7 +84,8 @@ pub(crate) fn write(pictures: &[Picture], folder: &OutputFolder) -> Result<()> {
 ///
 /// With a clock that is time: a round in which everyone waits for the slowest counts as one iteration, however long it takes.
 fn axes(curves: &[Curve], topology: &str) -> [(Against, &'static str); 3] {
-    let mut points = curves.iter().filter(|curve| curve.topology == topology).flat_map(|curve| &curve.points);
+    let mut points =
+        curves.iter().filter(|curve| curve.topology == topology).flat_map(|curve| curve.points.iter());
     match points.all(|point| point.time.is_some()) {
         true => {
             [(Against::Time, ""), (Against::Iterations, "-by-iteration"), (Against::BytesSent, "-by-bytes")]

@@ -5,8 +5,8 @@ use oneway_experiment::results::manifest::Manifest;
 use oneway_experiment::results::repetitions::Repetitions;
 
 use super::TableBlock;
-use super::number::{counted, mean_and_error};
 use crate::figure::quantity::Quantity;
+use crate::number::{counted, mean_and_error};
 
 /// What is shown of the last state, and how a column is headed.
 const COLUMNS: [(Quantity, &str); 6] = [

@@ -15,7 +15,7 @@ use super::{Criterion, Search};
 use crate::figure::gallery::{Art, Picture};
 use crate::figure::heat::{self, HeatMap};
 use crate::figure::render::Theme;
-use crate::report::number::number;
+use crate::number::number;
 
 /// Tuned methods on all topologies, run with the file's own seeds.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Search {
 /// F* of an entry's problem: the lowest loss that exact gradients find, or a run met, should one have come lower.
 fn lowest_loss(entry: &Entry, ran: &[Ran<'_>]) -> f64 {
     let same = ran.iter().filter(|ran| ran.cell.entry.problem.sha256 == entry.problem.sha256);
-    let met = same.flat_map(|ran| &ran.result.points).map(|point| point.loss);
+    let met = same.flat_map(|ran| ran.result.points.iter()).map(|point| point.loss);
     met.fold(problem_facts::lowest(&*entry.problem.problem).loss, f64::min)
 }
 

@@ -23,7 +23,6 @@ use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::results::folder::OutputFolder;
 use oneway_experiment::runner::Runner;
 use oneway_experiment::spec::RunSpec;
-use oneway_experiment::sweep::{self, Variant};
 use toml::Table;
 
 use trial::{CANDIDATES, Trial};
@@ -79,8 +78,8 @@ impl Search {
     /// All candidates for every method of an experiment on every topology, none run yet.
     pub(crate) fn new(experiment: &Experiment, by: Criterion) -> Result<Self> {
         let (mut places, mut trials) = (vec![], vec![]);
-        let expanded = sweep::expand(experiment.settings.clone())?;
-        for (spec, Variant { settings: given, .. }) in experiment.variants.iter().zip(expanded) {
+        for spec in &experiment.variants {
+            let given = &spec.settings;
             let apart = settings::with_seeds_fixed(given.clone(), spec.run.seed)?;
             for topology in &spec.topologies {
                 let (given, apart) = (given.clone(), apart.clone());

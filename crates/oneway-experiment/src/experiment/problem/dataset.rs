@@ -10,6 +10,8 @@ use oneway::data::libsvm::{self, Labels};
 use oneway::data::{Dataset, Split, Synthetic, a9a, digits, idx};
 use sha2::{Digest, Sha256};
 
+use crate::identity::{Identify, Identity};
+
 /// Where rows come from.
 #[derive(Debug, Clone, PartialEq)]
 pub enum DatasetSpec {
@@ -97,6 +99,29 @@ impl fmt::Display for DatasetSpec {
             DatasetSpec::Named(named, _) => f.write_str(named.name()),
             DatasetSpec::Path { path, .. } => write!(f, "{}", path.display()),
             DatasetSpec::Synthetic { .. } => f.write_str(SYNTHETIC),
+        }
+    }
+}
+
+impl Identify for DatasetSpec {
+    fn identify(&self, to: &mut Identity) {
+        match self {
+            DatasetSpec::Named(named, split) => {
+                to.text("name", named.name());
+                split.identify(to);
+            }
+            DatasetSpec::Path { path, features, split } => {
+                to.text("path", path.as_os_str().as_encoded_bytes());
+                if let Some(features) = features {
+                    to.count("features", *features as u64);
+                }
+                split.identify(to);
+            }
+            DatasetSpec::Synthetic { shape, agents, seed } => {
+                to.part("drawn", shape);
+                to.count("agents", *agents as u64);
+                to.count("seed", *seed);
+            }
         }
     }
 }
@@ -195,7 +220,7 @@ fn missing(path: &Path, split: Split) -> Error {
 }
 
 /// A hash of all that a dataset is, entry by entry: the text of large ones would not fit into memory.
-pub(super) fn fingerprint(data: &Dataset) -> String {
+pub(super) fn hash(data: &Dataset) -> String {
     let mut hash = Sha256::new();
     hash.update((data.features as u64).to_le_bytes());
     for (r, label) in data.labels.iter().enumerate() {

@@ -12,26 +12,26 @@ use oneway::problems::{
 };
 use toml::Value;
 
-use super::dataset::{DatasetSpec, SYNTHETIC, fingerprint};
+use super::dataset::{DatasetSpec, SYNTHETIC, hash};
 use super::{BuiltProblem, MOST_NUMBERS, Rows, batch, dimension, partition};
 use crate::experiment::fields::{Fields, real};
 use crate::experiment::spec::RunSpec;
-use crate::hash::sha256;
+use crate::identity::{Identify, Identity};
 use crate::problem_facts::Minimiser;
 
 /// What the user wrote of one.
 #[derive(Debug)]
 pub(crate) struct FiniteSumSpec {
-    model: ModelSpec,
-    dataset: DatasetSpec,
-    test: Option<DatasetSpec>,
+    pub(super) model: ModelSpec,
+    pub(super) dataset: DatasetSpec,
+    pub(super) test: Option<DatasetSpec>,
     /// The labels of all classes, if they are not those of the dataset.
     classes: Option<Vec<f64>>,
-    intercept: bool,
-    regulariser: Regulariser,
+    pub(super) intercept: bool,
+    pub(super) regulariser: Regulariser,
     partition: Partition,
-    batch: Batch,
-    seed: u64,
+    pub(super) batch: Batch,
+    pub(super) seed: u64,
 }
 
 /// The loss of a row.
@@ -95,20 +95,20 @@ impl FiniteSumSpec {
     }
 
     /// Builds the problem for so many agents; reads the files it names.
-    pub(super) fn build(&self, agents: usize) -> Result<BuiltProblem> {
-        let Self { model, dataset, test, classes, intercept, regulariser, partition, batch, seed } = self;
+    /// `fingerprint` makes a hash of it from those of the rows, and of the rows held out.
+    pub(super) fn build(
+        &self,
+        agents: usize,
+        fingerprint: impl FnOnce(&[String]) -> String,
+    ) -> Result<BuiltProblem> {
+        let Self { model, dataset, test, intercept, seed, .. } = self;
         let data = self.prepared(dataset)?;
         let test = test.clone().or_else(|| dataset.held_out()).filter(|_| model.classifies());
         let features = data.features - usize::from(*intercept);
         let test = test.map(|test| self.prepared(&test.with_features(features))).transpose()?;
 
-        let test_hash = test.as_ref().map(fingerprint);
-        let settings =
-            format!("{model:?} {classes:?} {regulariser:?} intercept {intercept} {partition:?} {batch:?}");
-        let sha256 = sha256(format!(
-            "finite sum {settings} agents {agents} seed {seed} data {} test {test_hash:?}",
-            fingerprint(&data)
-        ));
+        let hashes: Vec<String> = [Some(&data), test.as_ref()].into_iter().flatten().map(hash).collect();
+        let sha256 = fingerprint(&hashes);
         let features = data.features;
         let problem = match *model {
             ModelSpec::Softmax => {
@@ -150,6 +150,35 @@ impl FiniteSumSpec {
             Some(test) => Box::new(problem.with_test(test)?),
             None => Box::new(problem),
         })
+    }
+}
+
+/// All but its rows.
+impl Identify for FiniteSumSpec {
+    fn identify(&self, to: &mut Identity) {
+        let Self { model, classes, intercept, regulariser, partition, batch, seed, dataset: _, test: _ } =
+            self;
+        match model {
+            ModelSpec::Softmax => to.text("kind", "softmax"),
+            ModelSpec::LeastSquares => to.text("kind", "least-squares"),
+            ModelSpec::TwoLayer { hidden } => {
+                to.text("kind", "two-layer");
+                to.count("hidden", *hidden as u64);
+            }
+            ModelSpec::Robust { loss, scale } => {
+                to.text("kind", "robust");
+                loss.identify(to);
+                to.real("scale", *scale);
+            }
+        }
+        if let Some(classes) = classes {
+            to.reals("classes", classes);
+        }
+        to.flag("intercept", *intercept);
+        to.part("regulariser", regulariser);
+        to.part("partition", partition);
+        to.part("batch", batch);
+        to.count("seed", *seed);
     }
 }
 

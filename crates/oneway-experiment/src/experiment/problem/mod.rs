@@ -2,6 +2,7 @@
 
 pub mod dataset;
 mod finite_sum;
+mod write;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,9 +19,11 @@ use toml::Value;
 use super::fields::{Fields, as_integer, real};
 use super::spec::RunSpec;
 use crate::hash::sha256;
+use crate::identity::{Identify as _, Identity};
 use crate::problem_facts::{Minimiser, Optimum};
 use dataset::DatasetSpec;
 use finite_sum::{FiniteSumSpec, ModelKind};
+pub(crate) use write::OwnRows;
 
 /// `[problem]`.
 #[derive(Debug)]
@@ -106,6 +109,53 @@ impl ProblemSpec {
             ProblemSpec::Quadratic { .. } => None,
             ProblemSpec::FiniteSum(spec) => Some(spec.rows()?),
         })
+    }
+}
+
+impl ProblemSpec {
+    /// What it is for a number of agents, with its rows by name.
+    fn identity(&self, agents: usize) -> String {
+        let mut identity = self.settings(agents);
+        let (dataset, test) = match self {
+            ProblemSpec::Quadratic { .. } => (None, &None),
+            ProblemSpec::Logistic { dataset, test, .. } => (Some(dataset), test),
+            ProblemSpec::FiniteSum(sum) => (Some(&sum.dataset), &sum.test),
+        };
+        for (name, rows) in [("dataset", dataset), ("test", test.as_ref())] {
+            if let Some(rows) = rows {
+                identity.part(name, rows);
+            }
+        }
+        identity.into_text()
+    }
+
+    /// A hash of what it is for a number of agents, with its rows, and those held out, by their own hashes, wherever they were read from.
+    fn fingerprint(&self, agents: usize, rows: &[String]) -> String {
+        let mut identity = self.settings(agents);
+        rows.iter().zip(["data", "test"]).for_each(|(hash, name)| identity.text(name, hash));
+        identity.sha256()
+    }
+
+    /// Everything but its rows.
+    fn settings(&self, agents: usize) -> Identity {
+        let mut identity = Identity::new("problem", 1);
+        match self {
+            ProblemSpec::Logistic { alpha, partition, batch, seed, dataset: _, test: _ } => {
+                identity.text("kind", "logistic");
+                identity.real("alpha", *alpha);
+                identity.part("partition", partition);
+                identity.part("batch", batch);
+                identity.count("seed", *seed);
+            }
+            ProblemSpec::Quadratic { shape, seed } => {
+                identity.text("kind", "quadratic");
+                shape.identify(&mut identity);
+                identity.count("seed", *seed);
+            }
+            ProblemSpec::FiniteSum(sum) => sum.identify(&mut identity),
+        }
+        identity.count("agents", agents as u64);
+        identity
     }
 }
 
@@ -205,7 +255,7 @@ impl Problems {
 
     /// The problem for so many agents, built if it is the first to be asked for.
     pub(crate) fn get(&mut self, spec: &ProblemSpec, agents: usize) -> Result<Arc<BuiltProblem>> {
-        let key = format!("{spec:?} {agents}");
+        let key = spec.identity(agents);
         if let Some(built) = self.0.get(&key) {
             return Ok(Arc::clone(built));
         }
@@ -237,12 +287,11 @@ impl BuiltProblem {
     /// Builds the problem for so many agents; reads the files it names.
     fn new(spec: &ProblemSpec, agents: usize, part: Part) -> Result<Self> {
         match spec {
-            ProblemSpec::FiniteSum(spec) => spec.build(agents),
+            ProblemSpec::FiniteSum(sum) => sum.build(agents, |hashes| spec.fingerprint(agents, hashes)),
             ProblemSpec::Quadratic { shape, seed } => {
                 let problem = Quadratic::new(*shape, agents, *seed)?;
                 let minimiser = Minimiser::Known(problem.minimiser().to_vec());
-                let fingerprint = format!("quadratic {shape:?} agents {agents} seed {seed}");
-                Ok(Self::of(Box::new(problem), sha256(fingerprint), minimiser))
+                Ok(Self::of(Box::new(problem), spec.fingerprint(agents, &[]), minimiser))
             }
             ProblemSpec::Logistic { dataset, test, alpha, partition, batch, seed } => {
                 let data = dataset.load(Labels::Signs)?;
@@ -257,15 +306,15 @@ impl BuiltProblem {
                     libsvm::write(data, &mut text)?;
                     anyhow::Ok(format!("{} features {}", data.features, sha256(text)))
                 };
-                let settings = format!("alpha {alpha:?} {partition:?} {batch:?} agents {agents} seed {seed}");
-                let test_hash = test.as_ref().map(hash).transpose()?;
-                let fingerprint = format!("logistic {settings} data {} test {test_hash:?}", hash(&data)?);
+                let mut hashes = vec![hash(&data)?];
+                hashes.extend(test.as_ref().map(hash).transpose()?);
+                let sha256 = spec.fingerprint(agents, &hashes);
                 let problem = Logistic::new(&data, *partition, agents, *alpha, *batch, *seed)?;
                 let problem: Box<dyn Problem> = match test {
                     Some(test) => Box::new(problem.with_test(test)?),
                     None => Box::new(problem),
                 };
-                Ok(Self::of(problem, sha256(fingerprint), Minimiser::Unknown))
+                Ok(Self::of(problem, sha256, Minimiser::Unknown))
             }
         }
     }

@@ -15,7 +15,7 @@ use oneway_experiment::results::repetitions::{Repetitions, mean};
 
 use crate::args::CompareArgs;
 use crate::claims::statistics::Interval;
-use crate::report::number::short;
+use crate::number::short;
 
 /// What is read off a measurement.
 type Quantity = fn(&Measurement) -> Option<f64>;

@@ -1,4 +1,4 @@
-//! Numbers as a reader likes them: four digits, powers of ten written out. `page.js` writes them the same way.
+//! Numbers as text, for readers: every format that tables, sentences, pages and figures use. `page.js` writes [`number`] the same way.
 
 /// A number with four significant digits: `0.3127`, `1.25 × 10⁻⁵`.
 pub(crate) fn number(value: f64) -> String {
@@ -20,7 +20,7 @@ pub(crate) fn number(value: f64) -> String {
         let places = usize::try_from(3 - exponent).unwrap_or(0);
         format!("{sign}{}", trimmed(&format!("{:.places$}", value.abs())))
     } else {
-        format!("{sign}{} × 10{}", trimmed(digits), superscript(exponent))
+        format!("{sign}{} × {}", trimmed(digits), power_of_ten(exponent))
     }
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn short(value: f64) -> String {
 
 /// A mean and its standard error, with two digits of the error: `0.3391 ± 0.0012`, `(1.11 ± 0.17) × 10⁻³`. A number alone
 /// where there is but one value, or no difference; none where there are no values.
-pub(super) fn mean_and_error(values: &[f64]) -> Option<String> {
+pub(crate) fn mean_and_error(values: &[f64]) -> Option<String> {
     let count = values.len() as f64;
     let mean = values.iter().map(|value| value / count).sum::<f64>();
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
@@ -52,7 +52,7 @@ pub(super) fn mean_and_error(values: &[f64]) -> Option<String> {
 }
 
 /// A number and how uncertain it is, in one unit, unless they are far apart.
-pub(super) fn with_error(value: f64, error: f64) -> String {
+pub(crate) fn with_error(value: f64, error: f64) -> String {
     let power = |x: f64| if x == 0.0 { i32::MIN } else { x.abs().log10().floor() as i32 };
     let (largest, smallest) = (power(value).max(power(error)), power(error));
     if !(value.is_finite() && error.is_finite() && error > 0.0 && largest - smallest <= 5) {
@@ -64,7 +64,7 @@ pub(super) fn with_error(value: f64, error: f64) -> String {
         [value, error].map(|x| format!("{:.places$}", x / 10_f64.powi(unit)).replace('-', "−"));
     match unit {
         0 => format!("{value} ± {error}"),
-        unit => format!("({value} ± {error}) × 10{}", superscript(unit)),
+        unit => format!("({value} ± {error}) × {}", power_of_ten(unit)),
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
 }
 
 /// The number that a cell begins with, if it does: `1.25`, `(1.25 ± 0.1) × 10⁻³`, `3×`.
-pub(super) fn leading(cell: &str) -> Option<f64> {
+pub(crate) fn leading(cell: &str) -> Option<f64> {
     let word = cell.split_whitespace().next()?.trim_start_matches('(');
     let word = word.trim_end_matches(['×', '%']).replace('−', "-");
     let starts = word.starts_with(|first: char| first.is_ascii_digit() || "+-.".contains(first));
@@ -86,8 +86,8 @@ fn trimmed(digits: &str) -> &str {
     if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
 }
 
-/// An exponent in superior figures.
-fn superscript(exponent: i32) -> String {
+/// `10⁻³`.
+pub(crate) fn power_of_ten(exponent: i32) -> String {
     let superior = |character| match character {
         '-' => '⁻',
         '1' => '¹',
@@ -95,7 +95,49 @@ fn superscript(exponent: i32) -> String {
         '3' => '³',
         digit => char::from_u32(0x2070 + u32::from(digit) - u32::from('0')).unwrap_or(digit),
     };
-    exponent.to_string().chars().map(superior).collect()
+    format!("10{}", exponent.to_string().chars().map(superior).collect::<String>())
+}
+
+/// With a proper minus sign.
+pub(crate) fn minus(text: &str) -> String {
+    text.replace('-', "−")
+}
+
+/// A number for a sentence, with this number of significant digits: `0.3926`, `−0.5`; `2.0e−16` where that would be long.
+pub(crate) fn significant(value: f64, digits: i32) -> String {
+    let text = match value.abs() {
+        0.0 => "0".to_owned(),
+        size if !(1e-3..1e5).contains(&size) => format!("{value:.1e}"),
+        size => {
+            let decimals = (digits - 1 - size.log10().floor() as i32).max(0) as usize;
+            trimmed(&format!("{value:.decimals$}")).to_owned()
+        }
+    };
+    minus(&text)
+}
+
+/// This number of digits after the point; three digits and an exponent where it is large; a dash for nothing.
+pub(crate) fn fixed(value: Option<f64>, digits: usize) -> String {
+    match value {
+        Some(large) if large.abs() >= 1e6 => scientific(value),
+        Some(value) => format!("{value:.digits$}"),
+        None => "–".to_owned(),
+    }
+}
+
+/// Three digits and an exponent; a dash for nothing.
+pub(crate) fn scientific(value: Option<f64>) -> String {
+    value.map_or("–".to_owned(), |value| format!("{value:.2e}"))
+}
+
+/// Three digits at most, for a cell of a figure: `0.25`, `12.5`, `3e-5`.
+pub(crate) fn three_digits(value: f64) -> String {
+    match value {
+        v if !(1e-3..1e4).contains(&v) => format!("{v:.0e}"),
+        v if v >= 99.5 => format!("{v:.0}"),
+        v if v >= 9.95 => format!("{v:.1}"),
+        v => format!("{v:.2}"),
+    }
 }
 
 #[cfg(test)]
