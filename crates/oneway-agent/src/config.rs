@@ -12,7 +12,7 @@ use oneway::methods::combine::{Compression, Damping, Recipe};
 use oneway::methods::{estimator, kind};
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
-use oneway_lab::networked::sha256;
+use oneway_experiment::networked::sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::identity::Identity;
@@ -346,7 +346,7 @@ impl Config {
                 );
             }
         }
-        let problem = oneway_lab::networked::problem(settings.clone(), *agents, folder)?;
+        let problem = oneway_experiment::networked::problem(settings.clone(), *agents, folder)?;
         match *agents {
             1 => Ok(Box::new(Shard::new(problem, self.identity.agents))),
             all if all == self.identity.agents => Ok(problem),

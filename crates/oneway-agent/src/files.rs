@@ -29,18 +29,11 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Makes a file: what `write` writes goes aside, is synced, and then into its place. If that fails, what was there is as it was.
 pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
-    let aside = beside(path, ".part");
-    let written = (|| {
-        let mut file = private().write(true).create(true).truncate(true).open(&aside)?;
-        let written = write(&mut file)?;
+    oneway_experiment::files::replace(path, &beside(path, ".part"), &mut private(), |file| {
+        let written = write(file)?;
         file.sync_all()?;
-        std::fs::rename(&aside, path)?;
         Ok(written)
-    })();
-    if written.is_err() {
-        drop(std::fs::remove_file(&aside));
-    }
-    written
+    })
 }
 
 /// Names in a folder are on disk after this.

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use oneway::engine::Simulator;
 use oneway::engine::record::Recorder;
 use oneway::engine::{Engine, is_sound};
-use oneway_lab::networked::{Ended, Networked, NetworkedCell};
+use oneway_experiment::networked::{Ended, Networked, NetworkedCell};
 
 use crate::config::Config;
 use crate::finished::Finished;

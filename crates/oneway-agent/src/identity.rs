@@ -77,7 +77,7 @@ impl Identity {
 
     /// The code of this program, as far as bits depend on it.
     pub fn code() -> String {
-        format!("{}-{}", oneway_lab::networked::CODE, env!("ONEWAY_AGENT_CODE"))
+        format!("{}-{}", oneway_experiment::code(), env!("ONEWAY_AGENT_CODE"))
     }
 
     /// The version of this program.

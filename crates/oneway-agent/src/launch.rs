@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use oneway::numeric::sample::{Draws, Purpose};
-use oneway_lab::networked::{Networked, NetworkedCell};
+use oneway_experiment::networked::{Networked, NetworkedCell};
 
 use crate::authority;
 use crate::config::Config;

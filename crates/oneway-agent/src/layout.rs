@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use oneway::engine::Schedule;
 use oneway::method::Method;
-use oneway_lab::networked::{NetworkedCell, Share, sha256};
+use oneway_experiment::networked::{NetworkedCell, Share, sha256};
 
 use crate::config::{Config, LinksConfig, MethodConfig, ProblemConfig, StepConfig};
 use crate::files::{make_folder, write_whole};

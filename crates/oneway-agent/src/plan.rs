@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use oneway_lab::networked::Networked;
+use oneway_experiment::networked::Networked;
 use serde::Deserialize;
 
 use crate::layout::{self, Behaviour, Hosts};

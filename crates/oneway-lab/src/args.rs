@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
-use oneway::graph::Subgraph;
 
-use crate::request::parameters::FamilyParameters;
-use crate::sweep_stability;
+use crate::request::TopologyFlags;
+use crate::sweep_stability::Question;
+use crate::tune::Criterion;
 
 /// Decentralised optimisation over directed networks: run experiments, look at methods, topologies and data.
 #[derive(Debug, Parser)]
@@ -165,23 +165,6 @@ pub(crate) struct AuditArgs {
     pub(crate) overrides: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Criterion {
-    /// F(x̄)
-    Loss,
-    /// ‖∇F(x̄)‖²
-    Gradient,
-}
-
-impl std::fmt::Display for Criterion {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Criterion::Loss => "loss",
-            Criterion::Gradient => "gradient",
-        })
-    }
-}
-
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerifyArgs {
     /// The results folder, or a folder of them
@@ -298,53 +281,16 @@ pub(crate) struct InspectArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// What holds for every topology of a command, unless it says otherwise itself.
-#[derive(Debug, clap::Args)]
-pub(crate) struct TopologyFlags {
-    /// Number of agents [of a file: one more than its largest id]
-    #[arg(long, value_name = "N", value_parser = whole())]
-    pub(crate) agents: Option<u64>,
-    /// The agent that spanning trees are rooted at [default: 0]
-    #[arg(long, value_name = "AGENT", value_parser = whole())]
-    pub(crate) root: Option<u64>,
-    /// Weights of the full digraph: uniform or metropolis [default: uniform]
-    #[arg(long, value_name = "KIND")]
-    pub(crate) weights: Option<String>,
-    /// Seed of random families [default: 1]
-    #[arg(long, value_parser = whole())]
-    pub(crate) seed: Option<u64>,
-    /// Divide the weights of files by their sums: the rows of R, the columns of C
-    #[arg(long)]
-    pub(crate) normalise: bool,
-    #[command(flatten)]
-    pub(crate) parameters: FamilyParameters,
-}
-
 #[derive(Debug, clap::Args)]
 pub(crate) struct SweepStabilityArgs {
-    /// NAME as in `oneway topologies`, or NAME:petals=4,agents=20
-    pub(crate) topology: String,
-    #[arg(long, value_name = "KEY=VALUES", help = over())]
-    pub(crate) over: String,
     #[command(flatten)]
-    pub(crate) flags: TopologyFlags,
-    /// λ of SMTPP, several with commas between them
-    #[arg(long, value_name = "LAMBDAS", value_delimiter = ',', default_value = "0.02,0.05,0.1,0.2,0.5,1")]
-    pub(crate) momentum: Vec<f64>,
-    /// Which links: full, trees, lazy-trees; several with commas between them
-    #[arg(long, value_name = "GRAPHS", value_delimiter = ',', default_value = "full,trees", value_parser = subgraph)]
-    pub(crate) graph: Vec<Subgraph>,
+    pub(crate) question: Question,
     /// Folder for limits.csv and the figures [default: out/stability-NAME-KEY]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-}
-
-/// Whole numbers as an experiment file can hold them.
-fn whole() -> impl TypedValueParser<Value = u64> {
-    clap::value_parser!(u64).range(..=i64::MAX.unsigned_abs())
 }
 
 /// Folders to write to, unless other commands would take the name for an option.
@@ -356,14 +302,4 @@ fn output() -> impl TypedValueParser<Value = PathBuf> {
         }
         _ => Ok(PathBuf::from(name)),
     })
-}
-
-fn over() -> String {
-    format!("What changes: a parameter of the family, or `agents`; as {}", sweep_stability::EXAMPLES)
-}
-
-fn subgraph(name: &str) -> Result<Subgraph, oneway::Error> {
-    let found = Subgraph::NAMED.iter().find(|(known, _)| *known == name);
-    let known = || Subgraph::NAMED.iter().map(|(known, _)| *known);
-    found.map(|(_, subgraph)| *subgraph).ok_or_else(|| oneway::Error::unknown("graph", name, known()))
 }

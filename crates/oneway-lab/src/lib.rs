@@ -1,25 +1,20 @@
-//! The `oneway` command, and what networked agents share with it: experiment files and results folders ([`networked`]).
+//! The `oneway` command: experiments run and drawn, theory asked, methods, topologies and data listed.
 //!
 //! Exit codes: 0 done; 1 `verify` or `replay` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
 //! was finished was written).
 
 mod args;
-mod arrivals;
 mod audit;
 mod certify;
 mod claims;
 mod commands;
-mod experiment;
 mod figure;
 mod inspect;
 mod methods_page;
-pub mod networked;
-mod problem_facts;
+mod number;
 mod progress;
 mod report;
 mod request;
-mod results;
-mod runner;
 mod sensitivity;
 mod sweep_stability;
 mod tune;
@@ -27,9 +22,9 @@ mod tune;
 use std::process::ExitCode;
 
 use clap::Parser;
+use oneway_experiment::names;
 
 use args::{Args, Command};
-use experiment::names;
 
 /// What the command does.
 pub fn main() -> ExitCode {

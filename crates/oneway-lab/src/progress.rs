@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
-
-use crate::experiment::plan::Cell;
+use oneway_experiment::plan::Cell;
+use oneway_experiment::progress::{CellProgress, Progress};
 
 /// The bars of a run.
 #[derive(Debug)]
-pub(crate) struct Progress {
+pub(crate) struct Bars {
     bars: MultiProgress,
     total: ProgressBar,
 }
 
 /// The bar of one cell; gone with it.
 #[derive(Debug)]
-pub(crate) struct CellBar {
+struct CellBar {
     own: ProgressBar,
     total: ProgressBar,
     /// Rounds that count towards the total when the cell ends, done or not.
@@ -23,8 +23,8 @@ pub(crate) struct CellBar {
     reached: u64,
 }
 
-impl Progress {
-    /// Bars for so many rounds in all.
+impl Bars {
+    /// Bars for a number of rounds in all.
     pub(crate) fn new(rounds: u64) -> Self {
         let bars = MultiProgress::new(); // on standard error, if that is a terminal
         let total = bars.add(ProgressBar::new(rounds));
@@ -37,25 +37,24 @@ impl Progress {
     pub(crate) fn done(&self) -> (u64, Option<u64>) {
         (self.total.position(), self.total.length())
     }
+}
 
-    /// Counts rounds that need not be run.
-    pub(crate) fn skip(&self, rounds: u64) {
+impl Progress for Bars {
+    fn skip(&self, rounds: u64) {
         self.total.inc(rounds);
     }
 
-    /// A bar for a cell that begins.
-    pub(crate) fn cell(&self, cell: &Cell<'_>) -> CellBar {
+    fn begin(&self, cell: &Cell<'_>) -> Box<dyn CellProgress> {
         let rounds = cell.entry.run.iterations;
         let own = self.bars.insert_before(&self.total, ProgressBar::new(rounds));
         own.set_style(style("{msg:40!} {bar:20} {percent:>3}%  {eta} left"));
         own.set_message(cell.to_string());
-        CellBar { own, total: self.total.clone(), rounds, reached: 0 }
+        Box::new(CellBar { own, total: self.total.clone(), rounds, reached: 0 })
     }
 }
 
-impl CellBar {
-    /// Round `k` is done.
-    pub(crate) fn reach(&mut self, k: u64) {
+impl CellProgress for CellBar {
+    fn reach(&mut self, k: u64) {
         self.own.set_position(k);
         self.total.inc(k - self.reached);
         self.reached = k;
@@ -69,7 +68,7 @@ impl Drop for CellBar {
     }
 }
 
-impl Drop for Progress {
+impl Drop for Bars {
     fn drop(&mut self) {
         self.total.finish_and_clear();
     }
@@ -80,7 +79,7 @@ impl Drop for Progress {
 pub(crate) struct Pieces(ProgressBar);
 
 impl Pieces {
-    /// So many pieces of what the message says.
+    /// A bar for `count` pieces of what the message says.
     pub(crate) fn new(count: u64, message: impl Into<String>) -> Self {
         let bar = ProgressBar::new(count).with_message(message.into());
         bar.set_style(style("{msg}  {wide_bar} {pos}/{len}  {eta} left"));
@@ -91,12 +90,6 @@ impl Pieces {
     /// One more is done.
     pub(crate) fn one_done(&self) {
         self.0.inc(1);
-    }
-
-    /// So many are done.
-    #[cfg(test)]
-    pub(crate) fn done(&self) -> (u64, Option<u64>) {
-        (self.0.position(), self.0.length())
     }
 }
 

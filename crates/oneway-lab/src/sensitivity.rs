@@ -1,9 +1,9 @@
 //! The sensitivity study: how SMTPP stands to CSGDM under every reading of what the paper leaves open.
 
 use comfy_table::{Table, presets};
+use oneway_experiment::results::curves::Curve;
 
 use crate::figure::from_curves;
-use crate::results::curves::Curve;
 
 /// The ends of the plateaus of the step size.
 const PLATEAUS: [u64; 3] = [300, 600, 900];
@@ -71,7 +71,7 @@ fn mean_gradient(curves: &[Curve], topology: &str, method: &str, iteration: u64)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::curves::from_csv;
+    use oneway_experiment::results::curves::from_csv;
 
     #[test]
     fn ratios_are_of_means_at_the_ends_of_plateaus() {

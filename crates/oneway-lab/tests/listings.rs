@@ -13,8 +13,8 @@ use oneway::methods::KINDS;
 use oneway::methods::combine::COMBINATORS;
 use oneway::methods::estimator::ESTIMATORS;
 use oneway::parameters::Parameter;
+use oneway_experiment::sha256;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// Standard output of a command that must succeed without complaint.
 #[track_caller]
@@ -148,9 +148,7 @@ fn exported_data_have_the_bytes_of_the_originals() {
             "842e868a4a4df6c8d882bfd84564f2547ea34c230fea30fc6816a6e629e6ef01",
         ),
     ] {
-        let hash = Sha256::digest(output_of(arguments).stdout);
-        let hash: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(hash, expected, "{arguments:?}");
+        assert_eq!(sha256(output_of(arguments).stdout), expected, "{arguments:?}");
     }
 }
 

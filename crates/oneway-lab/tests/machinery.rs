@@ -9,6 +9,8 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
+use oneway_experiment::sha256;
+
 use common::{EXPERIMENT, Lab, Results, changed, stderr, stdout};
 
 /// Every kept cell with the time it was written.
@@ -141,11 +143,7 @@ fn a_results_folder_proves_itself() {
     // curves and manifest together: what stands in the file is not what the run gives
     let forged_csv = csv.replacen("0.6", "0.5", 1);
     lab.write("results/curves.csv", &forged_csv);
-    let sha = |text: &str| {
-        let digest = <sha2::Sha256 as sha2::Digest>::digest(text);
-        digest.iter().map(|byte| format!("{byte:02x}")).collect::<String>()
-    };
-    lab.write("results/summary.json", summary.replace(&sha(&csv), &sha(&forged_csv)));
+    lab.write("results/summary.json", summary.replace(&sha256(&csv), &sha256(&forged_csv)));
     let both = lab.oneway(&["verify", "results"]);
     assert_eq!(both.status.code(), Some(1));
     assert!(stdout(&both).contains("not the curve that stands in curves.csv"), "{}", stdout(&both));

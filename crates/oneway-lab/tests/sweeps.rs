@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use common::{EXPERIMENT, Lab, Results, changed, stderr, stdout};
-use sha2::Digest as _;
+use oneway_experiment::sha256;
 
 #[test]
 fn a_sweep_runs_every_combination_under_its_own_name() {
@@ -66,7 +66,7 @@ fn swept_values_are_columns_of_the_curves() {
     // a folder of an earlier version; and one whose values were moved about, hashes and all
     let write = |csv: &str| {
         let hash = results.summary["curves_sha256"].as_str().unwrap();
-        let new: String = sha2::Sha256::digest(csv).iter().map(|byte| format!("{byte:02x}")).collect();
+        let new = sha256(csv);
         let summary = serde_json::to_string(&results.summary).unwrap().replace(hash, &new);
         lab.write("results/curves.csv", csv);
         lab.write("results/summary.json", summary);

@@ -12,7 +12,7 @@ use oneway::engine::Simulator;
 use oneway::engine::observe::View;
 use oneway::engine::record::Recorder;
 use oneway::engine::{Engine, Status};
-use oneway_lab::networked::{Ended, Networked, NetworkedCell};
+use oneway_experiment::networked::{Ended, Networked, NetworkedCell};
 
 pub const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
 pub const SMTPP: &str =

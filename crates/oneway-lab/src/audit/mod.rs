@@ -9,10 +9,9 @@ use anyhow::{Context, Result, ensure};
 use oneway::numeric::sample::derive_seed;
 use oneway::problem::Problem;
 use oneway::theory::audit::{self, Assumptions, Audit, Check, Form, Subject, Verdict};
-
-use crate::experiment::plan::{Entry, Plan};
-use crate::experiment::spec::RunSpec;
-use crate::problem_facts::{self, Variance};
+use oneway_experiment::plan::{Entry, Plan};
+use oneway_experiment::problem_facts::{self, Variance};
+use oneway_experiment::spec::RunSpec;
 
 /// The entries of a plan, sorted.
 #[derive(Debug)]

@@ -5,12 +5,12 @@ use std::fmt::Write;
 use anyhow::Result;
 use comfy_table::{Table, presets};
 use oneway::theory::audit::{Check, Form, Kind, LEVEL, Point, Verdict};
+use oneway_experiment::plan::Plan;
 use serde_json::{Value, json};
 
 use super::{Audited, Skipped, because, by_rule, tightest, title, verdict};
-use crate::experiment::plan::Plan;
 use crate::figure::gallery::Picture;
-use crate::report::number::{counted, short};
+use crate::number::{counted, short};
 use crate::report::{Report, TableBlock, VerdictRow};
 
 /// The columns of `slack.csv`.

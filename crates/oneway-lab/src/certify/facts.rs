@@ -4,10 +4,10 @@ use anyhow::Result;
 use oneway::problem::Problem;
 use oneway::theory::certificate::Start;
 use oneway::theory::modes::{Mode, modes};
+use oneway_experiment::problem_facts::{self, Minimum, SAMPLES, Variance, exact};
 use serde::Serialize;
 
 use super::{Answer, settled};
-use crate::problem_facts::{self, Minimum, SAMPLES, Variance, exact};
 
 /// A problem, in the numbers that theory needs.
 #[derive(Debug, Clone, Serialize)]

@@ -1,12 +1,12 @@
 //! What the runs show of ‖∇F(x̄_k)‖².
 
 use oneway::engine::metrics::Measurement;
+use oneway_experiment::plan::Entry;
+use oneway_experiment::results::cells::CellStatus;
+use oneway_experiment::results::cells::Ran;
 use serde::Serialize;
 
 use super::Answer;
-use crate::experiment::plan::Entry;
-use crate::results::cells::CellStatus;
-use crate::runner::Ran;
 
 /// Steps within this share of the last one count as the last one.
 const SAME_STEP: f64 = 0.01;

@@ -14,6 +14,9 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use oneway::theory::certificate::{Certificate, Certifier, Setting, Start};
 use oneway::theory::stability;
+use oneway_experiment::plan::{Entry, Plan};
+use oneway_experiment::problem::BuiltProblem;
+use oneway_experiment::results::cells::Ran;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -21,10 +24,6 @@ pub(crate) use facts::Facts;
 pub(crate) use floor::Floor;
 pub(crate) use measured::Measured;
 pub(crate) use region::{Region, Ways};
-
-use crate::experiment::plan::{Entry, Plan};
-use crate::experiment::problem::BuiltProblem;
-use crate::runner::Ran;
 
 /// A number or several, or why there are none.
 #[derive(Debug, Clone, Serialize)]

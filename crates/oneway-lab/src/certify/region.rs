@@ -8,24 +8,23 @@
 //! than its start: noise alone does that to a stable run that began close to the minimum, and a step that is too large where
 //! gradients are bounded.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use oneway::engine::Schedule;
 use oneway::engine::metrics::Measurement;
-use oneway::methods::Smtpp;
+use oneway::methods::combine::Recipe;
+use oneway::methods::{self, Smtpp};
 use oneway::theory::certificate::{Certifier, Setting};
 use oneway::theory::stability;
+use oneway_experiment::plan::{Cell, Entry, Plan};
+use oneway_experiment::results::cells::{CellResult, CellStatus, CellStore};
+use oneway_experiment::runner::Runner;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Facts, Problems, momentum, settled};
-use crate::experiment::plan::{Cell, Entry, Plan};
 use crate::figure::axis::{Axis, Scale};
 use crate::figure::chart::{Chart, Series};
 use crate::figure::palette::{FAILS, INK, MUTED, Mark, PROVEN, Style, WORKS};
-use crate::results::cells::{CellResult, CellStatus, CellStore};
-use crate::runner::Runner;
 
 /// λ of the lines, six to a decade; runs take every second.
 const MOMENTA: [f64; 13] = [0.01, 0.015, 0.022, 0.032, 0.046, 0.068, 0.1, 0.15, 0.22, 0.32, 0.46, 0.68, 1.0];
@@ -215,13 +214,9 @@ fn runs(
             let mut run = entry.run;
             (run.iterations, run.repetitions) = (rounds, 1);
             run.record_every = rounds.div_ceil(RECORDED);
-            let trial = Entry {
-                method_name: format!("λ = {:.3}, η·c_π = {step}", limits.momentum),
-                run,
-                method: Arc::new(Smtpp::new(limits.momentum)?),
-                schedule: Schedule::constant(step / c_pi)?,
-                ..entry.clone()
-            };
+            let name = format!("λ = {:.3}, η·c_π = {step}", limits.momentum);
+            let smtpp = Recipe::new(methods::kind("smtpp")?, [("momentum".to_owned(), limits.momentum)])?;
+            let trial = entry.with_method(name, smtpp, Schedule::constant(step / c_pi)?, run)?;
             entries.push((limits.momentum, step, trial));
         }
     }
@@ -258,7 +253,7 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::cells::End;
+    use oneway_experiment::results::cells::End;
 
     fn run(status: CellStatus, points: &[(f64, f64)]) -> Outcome {
         let point = |(i, &(loss, consensus_error)): (usize, &(f64, f64))| Measurement {

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use comfy_table::{Table, presets};
+use oneway_experiment::plan::Plan;
+use oneway_experiment::results::folder::OutputFolder;
 
 use super::region::Outcome;
 use super::{Facts, Findings, Floor, Region, Row};
-use crate::experiment::plan::Plan;
 use crate::figure::axis::{Axis, Scale};
 use crate::figure::chart::{Chart, Series};
 use crate::figure::gallery::{self, Art, Picture};
 use crate::figure::palette::{INK, MUTED, Mark, Palette, Style};
-use crate::report::number::{counted, short};
+use crate::number::{counted, short};
 use crate::report::{Report, TableBlock, page as html};
-use crate::results::folder::OutputFolder;
 
 const NOTHING: &str = "–";
 

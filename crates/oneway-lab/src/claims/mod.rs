@@ -11,9 +11,10 @@ mod studies;
 mod study_claims;
 mod table;
 
+use oneway_experiment::results::curves::Curve;
 use serde::{Serialize, Serializer};
 
-use crate::results::curves::Curve;
+use crate::number;
 use runs::Missing;
 use statistics::Answer;
 pub(crate) use studies::Studies;
@@ -163,25 +164,12 @@ pub(crate) fn to_json(claims: &[Claim]) -> String {
 
 /// A number for a sentence: four significant digits, or a power of ten where that would be long.
 fn show(x: f64) -> String {
-    significant(x, 4)
+    number::significant(x, 4)
 }
 
 /// A number whose first two digits matter.
 fn roughly(x: f64) -> String {
-    significant(x, 2)
-}
-
-fn significant(x: f64, digits: i32) -> String {
-    let text = match x.abs() {
-        0.0 => "0".to_owned(),
-        a if !(1e-3..1e5).contains(&a) => format!("{x:.1e}"),
-        a => {
-            let decimals = (digits - 1 - a.log10().floor() as i32).max(0) as usize;
-            let text = format!("{x:.decimals$}");
-            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-        }
-    };
-    text.replace('-', "−")
+    number::significant(x, 2)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The runs of one experiment, as the claims ask about them.
 
 use oneway::engine::metrics::Measurement;
+use oneway_experiment::results::curves::Curve;
 
 use super::statistics::{Interval, mean};
-use crate::results::curves::Curve;
 
 pub(crate) const SMTPP: &str = "SMTPP";
 pub(crate) const SMTPP_TREES: &str = "SMTPP (trees)";
@@ -177,7 +177,7 @@ pub(crate) fn value_at(curve: &Curve, quantity: Quantity, iteration: u64) -> Res
 pub(crate) fn largest(runs: Runs<'_>, method: &str, quantity: Quantity) -> Result<f64, Missing> {
     let mut largest: f64 = 0.0;
     for curve in runs.of(method)? {
-        for point in &curve.points {
+        for point in curve.points.iter() {
             largest = largest.max(value_at(curve, quantity, point.iteration)?);
         }
     }

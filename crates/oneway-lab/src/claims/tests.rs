@@ -293,7 +293,7 @@ fn noise_and_missing_runs_leave_claims_undecided() {
     assert_eq!(claim.verdict, Verdict::Undecided);
     assert_eq!(claim.because, "Not judged, for want of two runs of STPP.");
     let mut diverged = curves(&world);
-    diverged[0].points.truncate(20);
+    diverged[0].points = diverged[0].points[..20].into();
     let whole = curves(&world);
     let one = |step| OneStep { step, multi_sub_ring: &whole, exponential: &whole };
     let experiments = Experiments {

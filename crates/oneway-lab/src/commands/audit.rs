@@ -4,16 +4,16 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::runner::pool;
 
 use super::default_folder;
 use crate::args::AuditArgs;
 use crate::audit::{Audited, Candidates, pictures, written};
-use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
 use crate::figure::gallery;
 use crate::report::page;
-use crate::results::folder::OutputFolder;
-use crate::runner::pool;
 
 /// Runs the command.
 pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {

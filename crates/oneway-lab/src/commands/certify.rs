@@ -4,22 +4,21 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::folder::OutputFolder;
 
 use super::default_folder;
 use crate::args::CertifyArgs;
 use crate::certify::{Problems, Region, Ways, show};
-use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
-use crate::results::cells::CellStore;
-use crate::results::folder::OutputFolder;
-use crate::runner::Runner;
 
 /// Runs the command.
 pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
     let plan = Plan::for_theory(&Experiment::read(&args.file, &args.overrides)?)
         .with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, "certify"), Ok)?;
-    let runner = Runner::new(args.threads)?;
+    let runner = super::runner(args.threads)?;
     let problems = runner.install(|| Problems::of(&plan)).with_context(|| args.file.display().to_string())?;
     let folder = OutputFolder::prepare(&out)?;
 

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use oneway::data::libsvm::{self, Labels};
 use oneway::data::{Dataset, Split};
+use oneway_experiment::problem::dataset::{DatasetSpec, Named};
 
 use crate::args::{DataArgs, DataCommand, Embedded, SplitArg};
-use crate::experiment::problem::dataset::{DatasetSpec, Named};
 
 /// Runs the command.
 pub(crate) fn data(args: &DataArgs) -> Result<ExitCode> {

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use oneway::methods;
+use oneway_experiment::results::folder::OutputFolder;
 use serde_json::json;
 
 use crate::args::InspectArgs;
@@ -17,13 +18,13 @@ use crate::inspect::facts::Network;
 use crate::inspect::{advice, drawing, table};
 use crate::progress::Spinner;
 use crate::request;
-use crate::results::folder::OutputFolder;
 
 /// Runs the command.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
     methods::kind("smtpp")?.method([("momentum", args.momentum)])?; // refused before anything is computed
     let methods = crate::inspect::chosen(&args.methods)?;
-    let requests = request::requests(args)?;
+    let requests =
+        request::requests(&args.topologies, args.pull.as_deref().zip(args.push.as_deref()), &args.flags)?;
     let networks = requests.into_iter().map(Network::build).collect::<Result<Vec<_>>>()?;
     let folder = args.out.as_deref().map(OutputFolder::prepare).transpose()?;
     let mut all = vec![];

@@ -11,11 +11,11 @@ use oneway::methods::KINDS;
 use oneway::methods::combine::COMBINATORS;
 use oneway::methods::estimator::ESTIMATORS;
 use oneway::parameters::Parameter;
+use oneway_experiment::results::folder::OutputFolder;
 use serde_json::{Value, json};
 
 use crate::args::{ListArgs, MethodsArgs};
 use crate::methods_page;
-use crate::results::folder::OutputFolder;
 
 /// `oneway methods`.
 pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {

@@ -11,17 +11,34 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod sweep_stability;
+pub(crate) mod table;
 pub(crate) mod tune;
 pub(crate) mod verify;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::CommandFactory;
+use oneway_experiment::results::manifest::Manifest;
+use oneway_experiment::runner::Runner;
 
-use crate::results::manifest::Manifest;
+use crate::progress::Bars;
+
+/// A runner that Ctrl-C stops: once to finish tidily, twice at once.
+fn runner(threads: Option<u16>) -> Result<Runner> {
+    let runner = Runner::new(threads)?.showing(|rounds| Box::new(Bars::new(rounds)));
+    let interrupted = runner.interrupted();
+    ctrlc::set_handler(move || {
+        if interrupted.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    })
+    .context("cannot listen for Ctrl-C")?;
+    Ok(runner)
+}
 
 /// Where results of an experiment file go unless another folder is given: `out/` and the file's name, and a folder in that for
 /// commands other than `run`. Refused where it holds results of another file of the same name.

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use oneway::engine::asynchronous::Log;
+use oneway_experiment::Experiment;
+use oneway_experiment::arrivals;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::problem::Problems;
+use oneway_experiment::results::manifest::Manifest;
 
 use crate::args::ReplayArgs;
-use crate::arrivals;
-use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
-use crate::experiment::problem::Problems;
-use crate::results::manifest::Manifest;
 
 /// Runs the command: exit code 0 if every final state is what it was, 1 if one is not.
 pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode> {

@@ -5,27 +5,23 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::problem::Problems;
+use oneway_experiment::results::curves::{self, Curve};
+use oneway_experiment::results::folder::{OutputFolder, PAGE};
+use oneway_experiment::results::manifest::{self, Manifest, Purpose};
+use oneway_experiment::results::repetitions::Repetitions;
 use serde::Deserialize;
 
 use crate::args::ReportArgs;
-use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
-use crate::experiment::problem::Problems;
 use crate::figure::gallery::{self, Picture};
 use crate::report::final_values::final_values;
 use crate::report::{Report, TableBlock, VerdictRow, page};
-use crate::results::curves::{self, Curve};
-use crate::results::folder::{OutputFolder, PAGE};
-use crate::results::manifest::{self, Manifest};
-use crate::results::repetitions::Repetitions;
 use crate::sensitivity::Sensitivity;
 
 /// The verdicts, in the folder of a reproduction.
 pub(crate) const CLAIMS: &str = "claims.json";
-/// The subfolder of a reproduction that becomes a table, not figures.
-pub(crate) const SENSITIVITY: &str = "sensitivity";
-/// How subfolders of a reproduction begin that serve its verdicts only, and become no figures.
-pub(crate) const ONE_STEP: &str = "one-step-";
 
 /// Runs the command.
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
@@ -45,12 +41,13 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
     for part in &parts {
         report.facts.extend(part.facts());
         report.settings += &format!("# {}\n\n{}\n", part.name, toml::to_string(&part.manifest.settings)?);
-        if part.name.starts_with(ONE_STEP) {
-            continue;
-        }
-        if part.name == SENSITIVITY {
-            report.tables.push(sensitivity(&part.curves));
-            continue;
+        match part.manifest.purpose {
+            Purpose::Figures => {}
+            Purpose::Verdicts => continue,
+            Purpose::Sensitivity => {
+                report.tables.push(sensitivity(&part.curves));
+                continue;
+            }
         }
         report.results.extend(final_values(&part.name, &part.manifest, &part.curves));
         // curves alone make charts; the settings add notes and networks, but may name files that have moved
@@ -113,7 +110,7 @@ impl Part {
                 topology: topology.clone(),
                 method: method.clone(),
                 repetition,
-                points: points.to_vec(),
+                points: points.into(),
             }));
         }
         (drawn, notes)
@@ -128,8 +125,9 @@ impl Part {
 
     fn facts(&self) -> Vec<(String, String)> {
         let Manifest { oneway, cells, cells_planned, curves_sha256, .. } = &self.manifest;
-        let sum =
-            |of: fn(&crate::results::cells::End) -> f64| cells.iter().map(|cell| of(&cell.end)).sum::<f64>();
+        let sum = |of: fn(&oneway_experiment::results::cells::End) -> f64| {
+            cells.iter().map(|cell| of(&cell.end)).sum::<f64>()
+        };
         let rounds: u64 = cells.iter().map(|cell| cell.end.rounds).sum();
         let (stepping, observing) = (sum(|end| end.seconds_stepping), sum(|end| end.seconds_observing));
         let fact = |what: &str, value: String| (format!("{}: {what}", self.name), value);

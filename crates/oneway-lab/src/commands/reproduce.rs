@@ -6,28 +6,91 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::{Cell, Plan};
+use oneway_experiment::problem::Problems;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::curves::Curve;
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::results::manifest::{Manifest, Purpose};
+use oneway_experiment::results::{curves_of, save};
+use oneway_experiment::set;
+use toml::Value;
 
-use super::report::{self, CLAIMS, ONE_STEP, SENSITIVITY};
+use super::report::{self, CLAIMS};
 use crate::args::ReproduceArgs;
 use crate::claims::{self, Experiments, OneStep, Studies};
-use crate::experiment::Experiment;
-use crate::experiment::plan::{Cell, Plan};
-use crate::experiment::problem::Problems;
-use crate::experiment::set;
-use crate::results::cells::CellStore;
-use crate::results::curves::Curve;
-use crate::results::folder::OutputFolder;
-use crate::results::manifest::Manifest;
-use crate::results::{curves_of, save, table};
-use crate::runner::Runner;
+use crate::commands::table;
 use crate::sensitivity::Sensitivity;
 
-/// The paper's experiments and the study around them, in the program itself, so that it works anywhere.
-const MULTI_SUB_RING: (&str, &str) =
-    ("multi-sub-ring", include_str!("../../../../experiments/paper/multi-sub-ring.toml"));
-const EXPONENTIAL: (&str, &str) =
-    ("exponential", include_str!("../../../../experiments/paper/exponential.toml"));
-const STUDY: (&str, &str) = (SENSITIVITY, include_str!("../../../../experiments/studies/sensitivity.toml"));
+/// The graphs of the paper's two figures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Graph {
+    MultiSubRing,
+    Exponential,
+}
+
+/// What a part of the reproduction runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Part {
+    /// An experiment of the paper.
+    Paper(Graph),
+    /// The same with one step for all.
+    OneStep(Graph, &'static str),
+    /// The study of what the paper leaves open.
+    Sensitivity,
+}
+
+impl Part {
+    /// The experiment that it is made of, in the program itself, so that it works anywhere.
+    fn text(self) -> &'static str {
+        match self {
+            Part::Paper(Graph::MultiSubRing) | Part::OneStep(Graph::MultiSubRing, _) => {
+                include_str!("../../experiments/paper/multi-sub-ring.toml")
+            }
+            Part::Paper(Graph::Exponential) | Part::OneStep(Graph::Exponential, _) => {
+                include_str!("../../experiments/paper/exponential.toml")
+            }
+            Part::Sensitivity => include_str!("../../experiments/studies/sensitivity.toml"),
+        }
+    }
+
+    /// The folder for its results.
+    fn folder(self) -> String {
+        match self {
+            Part::Paper(Graph::MultiSubRing) => "multi-sub-ring".to_owned(),
+            Part::Paper(Graph::Exponential) => "exponential".to_owned(),
+            Part::OneStep(Graph::MultiSubRing, step) => format!("one-step-{step}"),
+            Part::OneStep(Graph::Exponential, step) => format!("one-step-{step}-exponential"),
+            Part::Sensitivity => "sensitivity".to_owned(),
+        }
+    }
+
+    /// What its results are for.
+    fn purpose(self) -> Purpose {
+        match self {
+            Part::Paper(_) => Purpose::Figures,
+            Part::OneStep(..) => Purpose::Verdicts,
+            Part::Sensitivity => Purpose::Sensitivity,
+        }
+    }
+
+    /// What is to run: the experiment with changed settings, and with those of its methods that are needed.
+    fn experiment(self, settings: &[String]) -> Result<Experiment> {
+        let mut experiment: toml::Table = self.text().parse()?;
+        let mut settings = settings.to_vec();
+        if let (Part::OneStep(graph, step), Some(Value::Array(methods))) =
+            (self, experiment.get_mut("method"))
+        {
+            if graph == Graph::Exponential {
+                methods.retain(|method| GAP.contains(&set::name_of(method)));
+            }
+            let names = methods.iter().map(set::name_of);
+            settings.extend(names.map(|name| format!("method.{name}.step.size={step}")));
+        }
+        Experiment::with(experiment, Path::new(""), &settings)
+    }
+}
 
 /// What `--quick` changes: a look in a moment, with fewer samples and so with fewer verdicts.
 const QUICK: [&str; 2] = ["run.repetitions=2", "run.record_every=50"];
@@ -39,7 +102,7 @@ const GAP: [&str; 2] = ["STPP", "CSGDM"];
 /// Runs the command.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let started = Instant::now();
-    let runner = Runner::new(args.threads)?;
+    let runner = super::runner(args.threads)?;
     let mut problems = Problems::default();
     let plans = plans(args, &mut problems)?;
     let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
@@ -50,38 +113,39 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let problem = problem.context("the embedded experiments run nothing")?;
     // side by side, so that no thread waits for the last of the one before the other begins
     let all = cells.concat();
-    let (ran, studies) =
-        runner.install(|| rayon::join(|| runner.run(&all, &store, args.fresh), Studies::run));
+    let run = || runner.run(&all, &store, args.fresh);
+    let (ran, studies) = runner.install(|| rayon::join(run, Studies::run));
     let ran = ran?;
     if runner.is_interrupted() {
         return Ok(interrupted());
     }
 
     let mut out = std::io::stdout();
-    let mut curves: Vec<(&str, Vec<Curve>)> = vec![];
+    let mut curves: Vec<(Part, Vec<Curve>)> = vec![];
     let mut rest = ran;
-    for ((name, plan), cells) in plans.iter().zip(&cells) {
+    for ((part, plan), cells) in plans.iter().zip(&cells) {
         let own: Vec<_> = rest.drain(..cells.len()).collect();
-        save(&OutputFolder::prepare(&folder.path().join(name))?, plan, cells.len(), &own)?;
-        curves.push((name, curves_of(&own)));
-        match &**name {
-            SENSITIVITY => writeln!(out, "{}", Sensitivity::new(&curves_of(&own)).table())?,
-            name if name.starts_with(ONE_STEP) => {}
-            _ => writeln!(out, "{}", table::of(&plan.entries, &own))?,
+        save(&OutputFolder::prepare(&folder.path().join(part.folder()))?, plan, part.purpose(), &own)?;
+        let drawn = curves_of(&own);
+        match part.purpose() {
+            Purpose::Sensitivity => writeln!(out, "{}", Sensitivity::new(&drawn).table())?,
+            Purpose::Verdicts => {}
+            Purpose::Figures => writeln!(out, "{}", table::of(&plan.entries, &own))?,
         }
+        curves.push((*part, drawn));
     }
     if !args.sensitivity {
-        remove_stale(&folder.path().join(SENSITIVITY))?;
+        remove_stale(&folder.path().join(Part::Sensitivity.folder()))?;
     }
     let of =
-        |name: &str| curves.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, curves)| curves);
+        |part: Part| curves.iter().find(|(known, _)| *known == part).map_or(&[][..], |(_, curves)| curves);
     let experiments = Experiments {
-        multi_sub_ring: of(MULTI_SUB_RING.0),
-        exponential: of(EXPONENTIAL.0),
+        multi_sub_ring: of(Part::Paper(Graph::MultiSubRing)),
+        exponential: of(Part::Paper(Graph::Exponential)),
         one_step: COMMON_STEPS.map(|step| OneStep {
             step,
-            multi_sub_ring: of(&one_step(MULTI_SUB_RING.0, step)),
-            exponential: of(&one_step(EXPONENTIAL.0, step)),
+            multi_sub_ring: of(Part::OneStep(Graph::MultiSubRing, step)),
+            exponential: of(Part::OneStep(Graph::Exponential, step)),
         }),
         optimum: problem.optimum().loss,
     };
@@ -109,57 +173,18 @@ fn interrupted() -> ExitCode {
     ExitCode::from(130)
 }
 
-/// All that is to run, and the names of the folders for its results.
-fn plans(args: &ReproduceArgs, problems: &mut Problems) -> Result<Vec<(String, Plan)>> {
+/// All that is to run.
+fn plans(args: &ReproduceArgs, problems: &mut Problems) -> Result<Vec<(Part, Plan)>> {
+    const GRAPHS: [Graph; 2] = [Graph::MultiSubRing, Graph::Exponential];
     let quick: Vec<String> = if args.quick { QUICK.map(str::to_owned).to_vec() } else { vec![] };
-    let mut wanted = vec![];
-    for (name, text) in [MULTI_SUB_RING, EXPONENTIAL] {
-        wanted.push((name.to_owned(), text, vec![], None));
-    }
-    for step in COMMON_STEPS {
-        for ((name, text), methods) in [(MULTI_SUB_RING, None), (EXPONENTIAL, Some(&GAP[..]))] {
-            let all = names(text)?;
-            let kept = all.iter().filter(|name| methods.is_none_or(|kept| kept.contains(&&***name)));
-            let steps = kept.map(|name| format!("method.{name}.step.size={step}")).collect();
-            wanted.push((one_step(name, step), text, steps, methods));
-        }
-    }
-    if args.sensitivity {
-        wanted.push((STUDY.0.to_owned(), STUDY.1, vec![], None));
-    }
-    let plan = |(name, text, steps, methods): (String, &str, Vec<String>, Option<&[&str]>)| {
-        let experiment = experiment(text, &[&*quick, &*steps].concat(), methods);
-        let planned = experiment.and_then(|experiment| Plan::sharing(&experiment, problems));
-        let planned = planned.with_context(|| format!("the embedded experiment {name}"))?;
-        Ok((name, planned))
+    let mut parts = GRAPHS.map(Part::Paper).to_vec();
+    parts.extend(COMMON_STEPS.iter().flat_map(|step| GRAPHS.map(|graph| Part::OneStep(graph, step))));
+    parts.extend(args.sensitivity.then_some(Part::Sensitivity));
+    let plan = |part: Part| {
+        let planned = part.experiment(&quick).and_then(|experiment| Plan::sharing(&experiment, problems));
+        Ok((part, planned.with_context(|| format!("the embedded experiment {}", part.folder()))?))
     };
-    wanted.into_iter().map(plan).collect()
-}
-
-/// An embedded experiment with changed settings, and with some of its methods only.
-fn experiment(text: &str, settings: &[String], methods: Option<&[&str]>) -> Result<Experiment> {
-    let mut experiment: toml::Table = text.parse()?;
-    if let (Some(kept), Some(all)) =
-        (methods, experiment.get_mut("method").and_then(toml::Value::as_array_mut))
-    {
-        all.retain(|method| kept.contains(&set::name_of(method)));
-    }
-    Experiment::parse(&toml::to_string(&experiment)?, Path::new(""), settings)
-}
-
-/// What the methods of an experiment are called.
-fn names(text: &str) -> Result<Vec<String>> {
-    let settings: toml::Table = text.parse()?;
-    let methods = settings.get("method").and_then(toml::Value::as_array);
-    Ok(methods.into_iter().flatten().map(|method| set::name_of(method).to_owned()).collect())
-}
-
-/// The folder of an experiment in which all take this step: `one-step-0.1`, `one-step-0.1-exponential`.
-fn one_step(name: &str, step: &str) -> String {
-    match name {
-        _ if name == MULTI_SUB_RING.0 => format!("{ONE_STEP}{step}"),
-        _ => format!("{ONE_STEP}{step}-{name}"),
-    }
+    parts.into_iter().map(plan).collect()
 }
 
 /// Removes results that an earlier run wrote into the folder and this one did not, so that the page does not show them.

@@ -4,17 +4,18 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::arrivals;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::problem::Problems;
+use oneway_experiment::results::cells::{CellStatus, CellStore};
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::results::manifest::Purpose;
+use oneway_experiment::results::save;
 
 use super::{default_folder, report};
 use crate::args::RunArgs;
-use crate::arrivals;
-use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
-use crate::experiment::problem::Problems;
-use crate::results::cells::{CellStatus, CellStore};
-use crate::results::folder::OutputFolder;
-use crate::results::{save, table};
-use crate::runner::Runner;
+use crate::commands::table;
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
@@ -22,13 +23,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let plan = Plan::sharing(&Experiment::read(&args.file, &args.overrides)?, &mut problems)
         .with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, ""), Ok)?;
-    let runner = Runner::new(args.threads)?;
+    let runner = super::runner(args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
 
     let cells = plan.cells();
     let store = CellStore::of(folder.path());
     let ran = runner.run(&cells, &store, args.fresh)?;
-    let mut written = save(&folder, &plan, cells.len(), &ran)?;
+    let mut written = save(&folder, &plan, Purpose::Figures, &ran)?;
     if args.log_arrivals {
         match arrivals::write(&folder, &ran)? {
             Some(logs) => written.push(logs),

@@ -5,21 +5,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use oneway_experiment::results::folder::OutputFolder;
 
 use crate::args::SweepStabilityArgs;
 use crate::figure::gallery;
-use crate::results::folder::OutputFolder;
-use crate::runner::Runner;
+use crate::progress::Pieces;
 use crate::sweep_stability::{Sweep, show};
 
 /// Runs the command.
 pub(crate) fn sweep_stability(args: &SweepStabilityArgs) -> Result<ExitCode> {
-    let sweep = Sweep::new(args)?;
+    let sweep = Sweep::new(&args.question)?;
     let default_out = Path::new("out").join(format!("stability-{}-{}", sweep.family, sweep.axis.key));
-    let runner = Runner::new(args.threads)?;
+    let runner = super::runner(args.threads)?;
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(&default_out))?;
-    let progress = sweep.progress();
-    let rows = runner.install(|| sweep.run(&progress))?;
+    let progress = Pieces::new(sweep.limits_to_find() as u64, format!("{}: limits", sweep.family));
+    let rows = runner.install(|| sweep.run(&|| progress.one_done()))?;
     drop(progress);
     let mut written = vec![folder.write("limits.csv", show::csv(&sweep, &rows))?];
     let pictures = show::pictures(&sweep, &rows);

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::folder::OutputFolder;
 
 use super::default_folder;
 use crate::args::TuneArgs;
-use crate::experiment::Experiment;
 use crate::figure::gallery;
-use crate::results::cells::CellStore;
-use crate::results::folder::OutputFolder;
-use crate::runner::Runner;
+use crate::progress::Bars;
 use crate::tune::Search;
 
 /// Runs the command.
@@ -19,10 +19,10 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     let experiment = Experiment::read(&args.file, &args.overrides)?;
     let mut search = Search::new(&experiment, args.by).with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, "tune"), Ok)?;
-    let runner = Runner::new(args.threads)?;
+    let runner = super::runner(args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
     let store = CellStore::of(folder.path());
-    let progress = search.progress();
+    let progress = Bars::new(search.rounds());
     search.run(&runner, &store, &progress)?;
     let comparison = match runner.is_interrupted() {
         false => search.compare(&runner, &store, &progress)?,

@@ -5,19 +5,20 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::{Cell, Plan};
+use oneway_experiment::results::cells::Ran;
+use oneway_experiment::results::cells::{CellStatus, CellStore, body};
+use oneway_experiment::results::curves::{self, Curve, SweptColumns};
+use oneway_experiment::results::manifest::{self, CellRecord, EntryRecord, Manifest};
+use oneway_experiment::runner::Runner;
+use oneway_experiment::sha256;
 
 use crate::args::VerifyArgs;
-use crate::experiment::Experiment;
-use crate::experiment::plan::{Cell, Plan};
-use crate::results::cells::{CellStatus, CellStore, body};
-use crate::results::curves::{self, Curve, SweptColumns};
-use crate::results::manifest::{self, CellRecord, EntryRecord, Manifest};
-use crate::results::sha256;
-use crate::runner::{Ran, Runner};
 
 /// Runs the command: exit code 0 if all agrees, 1 if something does not.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
-    let runner = Runner::new(args.threads)?;
+    let runner = super::runner(args.threads)?;
     let mut out = std::io::stdout();
     let mut sound = true;
     for dir in manifest::folders(&args.dir)? {
@@ -87,8 +88,12 @@ fn verify_folder(dir: &Path, args: &VerifyArgs, runner: &Runner) -> Result<(usiz
     }
     let unasked = curves.iter().filter(|curve| !manifest.cells.iter().any(|record| record.has_curve(curve)));
     differences.extend(unasked.map(|curve| format!("{}: no cell has this curve", curve.method)));
-    if !differences.is_empty() && manifest.code != env!("ONEWAY_CODE") {
-        differences.push(format!("(made by other code: {}, this is {})", manifest.code, env!("ONEWAY_CODE")));
+    if !differences.is_empty() && manifest.code != oneway_experiment::code() {
+        differences.push(format!(
+            "(made by other code: {}, this is {})",
+            manifest.code,
+            oneway_experiment::code()
+        ));
     }
     Ok((ran.len(), differences))
 }

@@ -1,5 +1,7 @@
 //! Axes: ranges that fit the numbers, and ticks at numbers that people like.
 
+use crate::number::{minus, power_of_ten};
+
 /// How numbers are spread along an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
@@ -161,18 +163,6 @@ fn ten_to(exponent: i32) -> f64 {
     format!("1e{exponent}").parse().unwrap_or(f64::NAN)
 }
 
-/// 10⁻³.
-fn power_of_ten(exponent: i32) -> String {
-    let digit = |c: char| match c {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        digit => char::from_u32('⁰' as u32 + digit as u32 - '0' as u32).unwrap_or(digit),
-    };
-    format!("10{}", exponent.to_string().chars().map(digit).collect::<String>())
-}
-
 /// A number such as 0.02, 50 or 2×10⁻⁵, with one leading digit.
 fn plain(value: f64) -> String {
     let exponent = (value.log10() + 1e-9).floor() as i32;
@@ -204,11 +194,6 @@ fn labels(values: &[f64], step: f64) -> Vec<String> {
         value => minus(&format!("{:.decimals$}{suffix}", value / ten_to(unit))),
     };
     values.iter().map(label).collect()
-}
-
-/// With a proper minus sign.
-fn minus(text: &str) -> String {
-    text.replace('-', "−")
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use oneway_experiment::results::curves::Curve;
+
 use super::axis::{Axis, Scale};
 use super::chart::{Chart, Series};
 use super::palette::{Palette, Style};
 use super::quantity::{Against, Quantity};
-use crate::results::curves::Curve;
 
 /// The topologies of curves, in order of appearance.
 pub(crate) fn topologies(curves: &[Curve]) -> Vec<&str> {
@@ -152,7 +153,7 @@ fn mean<'a>(
 ) -> Series {
     // What was sent by an iteration may differ between repetitions (losses), so x is a mean too.
     let mut at: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
-    for point in repetitions.flat_map(|curve| &curve.points) {
+    for point in repetitions.flat_map(|curve| curve.points.iter()) {
         if let Some((x, y)) = against.of(point).zip(quantity.of(point)) {
             let there = at.entry(point.iteration).or_default();
             if y.is_finite() {

@@ -1,5 +1,7 @@
 //! Charts of made-up curves.
 
+use std::sync::Arc;
+
 use oneway::engine::metrics::Measurement;
 
 use super::*;
@@ -65,7 +67,7 @@ fn bytes_that_differ_much_are_drawn_by_their_logarithm() {
     let mut curves = [curve("ring", "whole", &[3.0, 2.0]), curve("ring", "coded", &[3.0, 2.0])];
     let scale = |curves: &[Curve]| chart(curves, "ring", Quantity::Loss, Against::BytesSent).x.scale;
     assert_eq!(scale(&curves), Scale::Linear);
-    curves[1].points[1].bytes_sent = Some(10);
+    Arc::make_mut(&mut curves[1].points)[1].bytes_sent = Some(10);
     assert_eq!(scale(&curves), Scale::Log);
     assert_eq!(
         chart(&curves, "ring", Quantity::Loss, Against::Iterations).x.scale,

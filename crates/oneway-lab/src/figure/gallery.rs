@@ -3,8 +3,13 @@
 use std::collections::BTreeSet;
 
 use anyhow::Result;
+use oneway::engine::schedule::Shape;
 use oneway::graph::topology::{Pair, Stationary};
 use oneway::graph::{Digraph, families};
+use oneway_experiment::plan::{Entry, Plan};
+use oneway_experiment::results::curves::Curve;
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::spec::{LinksSpec, Spec, TopologySpec};
 use rayon::prelude::*;
 
 use super::chart::Chart;
@@ -13,10 +18,6 @@ use super::places::{self, Place};
 use super::quantity::{Against, Quantity};
 use super::render::{self, Theme};
 use super::{embed, font, from_curves};
-use crate::experiment::plan::{Entry, Plan};
-use crate::experiment::spec::{LinksSpec, ShapeSpec, Spec, TopologySpec};
-use crate::results::curves::Curve;
-use crate::results::folder::OutputFolder;
 
 /// Pixels of a PNG for each of the figure's: sharp on dense screens and in print.
 const DENSITY: f32 = 2.0;
@@ -83,7 +84,8 @@ pub(crate) fn write(pictures: &[Picture], folder: &OutputFolder) -> Result<()> {
 ///
 /// With a clock that is time: a round in which everyone waits for the slowest counts as one iteration, however long it takes.
 fn axes(curves: &[Curve], topology: &str) -> [(Against, &'static str); 3] {
-    let mut points = curves.iter().filter(|curve| curve.topology == topology).flat_map(|curve| &curve.points);
+    let mut points =
+        curves.iter().filter(|curve| curve.topology == topology).flat_map(|curve| curve.points.iter());
     match points.all(|point| point.time.is_some()) {
         true => {
             [(Against::Time, ""), (Against::Iterations, "-by-iteration"), (Against::BytesSent, "-by-bytes")]
@@ -221,8 +223,8 @@ pub(crate) fn map(topology: &TopologySpec, agents: usize) -> Option<Vec<Place>> 
 /// "η/10" where the steps of all methods become smaller together.
 fn step_notes(variants: &[Spec]) -> Vec<(f64, String)> {
     let [spec] = variants else { return vec![] };
-    let decay = |shape: ShapeSpec| match shape {
-        ShapeSpec::Decay { factor, every } => Some((factor, every)),
+    let decay = |shape: Shape| match shape {
+        Shape::Decay { factor, every } => Some((factor, every)),
         _ => None,
     };
     let mut decays = spec.methods.iter().map(|method| decay(method.step.shape));

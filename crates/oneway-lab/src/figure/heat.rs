@@ -7,6 +7,7 @@ use super::layout::{SMALL, TEXT};
 use super::palette::{INK, MUTED, PULL, PUSH};
 use super::render::Theme;
 use super::svg::{Svg, number};
+use crate::number::three_digits;
 
 /// Ratios by row and column.
 #[derive(Debug)]
@@ -103,7 +104,7 @@ pub(crate) fn svg(map: &HeatMap, theme: Theme) -> String {
                 .set("fill", paint)
                 .set("fill-opacity", map.scale.opacity(value))
                 .empty();
-            pen.text((middle, baseline), "middle", INK, SMALL, &short(value));
+            pen.text((middle, baseline), "middle", INK, SMALL, &three_digits(value));
         }
     }
     for (column, name) in map.columns.iter().enumerate() {
@@ -122,23 +123,13 @@ pub(crate) fn svg(map: &HeatMap, theme: Theme) -> String {
     pen.svg.finish()
 }
 
-/// Three digits at most.
-fn short(value: f64) -> String {
-    match value {
-        v if !(1e-3..1e4).contains(&v) => format!("{v:.0e}"),
-        v if v >= 99.5 => format!("{v:.0}"),
-        v if v >= 9.95 => format!("{v:.1}"),
-        v => format!("{v:.2}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_fit_their_cells() {
-        let shown = [15.73, 9.96, 0.7401, 123.4, 1e-5, 2e7].map(short);
+        let shown = [15.73, 9.96, 0.7401, 123.4, 1e-5, 2e7].map(three_digits);
         assert_eq!(shown, ["15.7", "10.0", "0.74", "123", "1e-5", "2e7"]);
     }
 

@@ -1,7 +1,7 @@
 //! What follows from the numbers, in sentences: a pure function of the facts, which says nothing that they do not show.
 
 use super::{Inspection, RepairFacts, SubgraphFacts};
-use crate::report::number::number;
+use crate::number::number;
 
 /// Limits that differ by less are as good as equal.
 const NOTABLE: f64 = 1.1;

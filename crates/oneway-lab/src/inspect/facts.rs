@@ -12,11 +12,11 @@ use oneway::graph::{Digraph, Tree, repair};
 use oneway::method::{Method, Network as MethodNetwork};
 use oneway::methods::Kind;
 use oneway::theory::{averaging, stability};
+use oneway_experiment::links::Links;
+use oneway_experiment::spec::{LinksSpec, TopologySpec};
 use rayon::prelude::*;
 
 use super::{Assumption, GraphFacts, Inspection, LimitFacts, RepairFacts, SubgraphFacts};
-use crate::experiment::links::Links;
-use crate::experiment::spec::{LinksSpec, TopologySpec};
 use crate::request::{Request, called};
 
 /// Beyond so many agents, what takes too long is left out.

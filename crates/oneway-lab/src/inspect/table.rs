@@ -7,7 +7,7 @@ use oneway::graph::Subgraph;
 use oneway::methods::KINDS;
 
 use super::{DegreeFacts, GraphFacts, Inspection, LimitFacts, SubgraphFacts};
-use crate::report::number::number;
+use crate::number::number;
 
 /// Up to so many agents, Perron vectors are written out.
 const VECTORS_OF: usize = 12;

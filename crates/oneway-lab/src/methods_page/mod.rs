@@ -14,9 +14,9 @@ use oneway::methods::{KINDS, Kind, Trust};
 use oneway::numeric::Precision;
 use oneway::parameters::Parameter;
 use oneway::problems::{Quadratic, QuadraticShape};
+use oneway_experiment::results::folder::OutputFolder;
 use rayon::prelude::*;
 
-use crate::results::folder::OutputFolder;
 use behaviour::{AGENTS, Behaviour, FEATURES, ROUNDS, ROWS, STEPS};
 
 /// The page's name, and where its pictures are beside it.
@@ -186,7 +186,8 @@ mod tests {
 
     #[test]
     fn the_page_in_docs_is_that_of_the_registry() {
-        let written = include_str!("../../../../docs/methods.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/methods.md");
+        let written = std::fs::read_to_string(page).unwrap();
         let step = |kind: &Kind| {
             let section = written.split("\n### ").find(|part| part.starts_with(&format!("`{}`", kind.name)));
             let pictured = section.and_then(|section| section.split("a step of ").nth(1));

@@ -1,11 +1,12 @@
 //! The table of results: where every method ended on every topology.
 
+use oneway_experiment::results::curves::Curve;
+use oneway_experiment::results::manifest::Manifest;
+use oneway_experiment::results::repetitions::Repetitions;
+
 use super::TableBlock;
-use super::number::{counted, mean_and_error};
 use crate::figure::quantity::Quantity;
-use crate::results::curves::Curve;
-use crate::results::manifest::Manifest;
-use crate::results::repetitions::Repetitions;
+use crate::number::{counted, mean_and_error};
 
 /// What is shown of the last state, and how a column is headed.
 const COLUMNS: [(Quantity, &str); 6] = [

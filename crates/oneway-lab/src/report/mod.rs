@@ -6,7 +6,6 @@
 mod figures;
 pub(crate) mod final_values;
 mod maths;
-pub(crate) mod number;
 mod palette;
 mod tables;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::TableBlock;
 use super::maths;
-use super::number::leading;
+use crate::number::leading;
 
 /// The tables, each in a box of its own that scrolls if it must.
 pub(super) fn tables(tables: &[TableBlock]) -> Markup {

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 
 use super::VerdictRow;
 use super::maths;
-use super::number::{number, with_error};
+use crate::number::{number, with_error};
 
 /// What a verdict's words amount to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

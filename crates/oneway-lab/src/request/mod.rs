@@ -3,19 +3,20 @@
 //! A topology is `NAME`, `NAME:KEY=VALUE,KEY=VALUE`, or the path of an edge list, with keys after a colon as well. A flag
 //! holds for every topology that has such a key and does not say otherwise itself.
 
-pub(crate) mod parameters;
+mod flags;
+mod parameters;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use oneway::Error;
 use oneway::graph::families::{self, FAMILIES, Family};
+use oneway_experiment::fields::Fields;
+use oneway_experiment::set;
+use oneway_experiment::spec::{LinksSpec, TopologySpec};
 use toml::{Table, Value};
 
-use crate::args::{InspectArgs, TopologyFlags};
-use crate::experiment::fields::Fields;
-use crate::experiment::set;
-use crate::experiment::spec::{LinksSpec, TopologySpec};
+pub(crate) use flags::TopologyFlags;
 
 /// A topology to look at.
 #[derive(Debug)]
@@ -36,15 +37,19 @@ pub(crate) fn called(name: &str) -> String {
     format!("topology \"{name}\"")
 }
 
-/// All topologies that the arguments of `inspect` name, in their order; R and C given apart come last.
-pub(crate) fn requests(args: &InspectArgs) -> Result<Vec<Request>> {
+/// All topologies that are named, in their order; the files of R and C, if they are given apart, come last.
+pub(crate) fn requests(
+    topologies: &[String],
+    matrices: Option<(&Path, &Path)>,
+    flags: &TopologyFlags,
+) -> Result<Vec<Request>> {
     let mut requests = vec![];
-    for text in &args.topologies {
-        requests.push(Request::parse(text, &args.flags)?);
+    for text in topologies {
+        requests.push(Request::parse(text, flags)?);
     }
-    if let (Some(pull), Some(push)) = (&args.pull, &args.push) {
+    if let Some((pull, push)) = matrices {
         let name = format!("{} and {}", pull.display(), push.display());
-        requests.push(Request::new(&name, &Source::Matrices { pull, push }, &args.flags)?);
+        requests.push(Request::new(&name, &Source::Matrices { pull, push }, flags)?);
     }
     if requests.is_empty() {
         let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
@@ -53,7 +58,7 @@ pub(crate) fn requests(args: &InspectArgs) -> Result<Vec<Request>> {
             names.join(", ")
         );
     }
-    check_flags(&requests, &args.flags)?;
+    check_flags(&requests, flags)?;
     Ok(requests)
 }
 

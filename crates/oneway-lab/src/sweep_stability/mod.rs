@@ -1,6 +1,7 @@
 //! Stability limits over a parameter of a topology and over λ: momentum against none, trees against full.
 
 mod axis;
+mod question;
 pub(crate) mod show;
 
 use std::sync::Arc;
@@ -11,14 +12,13 @@ use oneway::graph::topology::{Subgraph, Topology};
 use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::theory::stability::{self, Limit};
+use oneway_experiment::links::Links;
 use rayon::prelude::*;
 
 pub(crate) use axis::{Axis, EXAMPLES};
+pub(crate) use question::Question;
 
-use crate::args::{SweepStabilityArgs, TopologyFlags};
-use crate::experiment::links::Links;
-use crate::progress::Pieces;
-use crate::request::{Request, called, check_flags};
+use crate::request::{Request, TopologyFlags, called, check_flags};
 
 /// Beyond this, limits take minutes each.
 const MOST_AGENTS: usize = 2000;
@@ -58,7 +58,7 @@ pub(crate) struct Limits {
 
 impl Sweep {
     /// Reads what the user typed and makes all topologies.
-    pub(crate) fn new(args: &SweepStabilityArgs) -> Result<Self> {
+    pub(crate) fn new(args: &Question) -> Result<Self> {
         let axis: Axis = args.over.parse().with_context(|| format!("--over {}", args.over))?;
         if args.flags.has(&axis.key) {
             bail!("`{0}` is given twice: --over changes it, so leave out --{0}", axis.key);
@@ -84,20 +84,20 @@ impl Sweep {
         Ok(Self { family, axis, momenta, graphs: args.graph.clone(), topologies })
     }
 
-    /// A bar for all limits there are to find.
-    pub(crate) fn progress(&self) -> Pieces {
+    /// How many limits there are to find.
+    pub(crate) fn limits_to_find(&self) -> usize {
         let networks = self.topologies.iter().flatten().map(Vec::len).sum::<usize>();
-        Pieces::new((networks * (self.momenta.len() + 1)) as u64, format!("{}: limits", self.family))
+        networks * (self.momenta.len() + 1)
     }
 
-    /// All limits: values in their order, and for each the graphs in theirs.
-    pub(crate) fn run(&self, progress: &Pieces) -> Result<Vec<Row>> {
+    /// All limits: values in their order, and for each the graphs in theirs. `found` is called for each limit.
+    pub(crate) fn run(&self, found: &(dyn Fn() + Sync)) -> Result<Vec<Row>> {
         let cells = self.axis.values.iter().zip(&self.topologies).flat_map(|(&value, topologies)| {
             self.graphs.iter().enumerate().map(move |(at, &graph)| (value, graph, at, topologies))
         });
         let row = |(value, graph, at, topologies): (f64, Subgraph, usize, &Possible<Vec<Arc<Topology>>>)| {
             let found = topologies.as_ref().map_err(String::clone).and_then(|topologies| {
-                self.limits(&topologies[at], progress).map_err(|error| format!("{}: {error}", graph.name()))
+                self.limits(&topologies[at], found).map_err(|error| format!("{}: {error}", graph.name()))
             });
             Row { value, graph, found }
         };
@@ -109,8 +109,8 @@ impl Sweep {
         }
     }
 
-    fn limits(&self, topology: &Topology, progress: &Pieces) -> oneway::Result<Limits> {
-        let limit = |method: &dyn Method| stability::limit(method, topology).inspect(|_| progress.one_done());
+    fn limits(&self, topology: &Topology, found: &(dyn Fn() + Sync)) -> oneway::Result<Limits> {
+        let limit = |method: &dyn Method| stability::limit(method, topology).inspect(|_| found());
         let smtpp = self.momenta.par_iter().map(|&λ| limit(&Smtpp::new(λ)?));
         Ok(Limits {
             c_π: topology.c_pi()?,
@@ -161,6 +161,8 @@ fn topologies(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use clap::{CommandFactory, Parser};
     use oneway::graph::families::FAMILIES;
 
@@ -170,7 +172,7 @@ mod tests {
     fn sweep(arguments: &[&str]) -> Result<Sweep> {
         let arguments = [&["oneway", "sweep-stability"], arguments].concat();
         match Args::try_parse_from(arguments)?.command {
-            Command::SweepStability(args) => Sweep::new(&args),
+            Command::SweepStability(args) => Sweep::new(&args.question),
             other => bail!("{other:?}"),
         }
     }
@@ -179,14 +181,10 @@ mod tests {
     fn the_bar_counts_every_limit_once() {
         let sweep =
             sweep(&["flower", "--over", "petals=1..3", "--agents", "7", "--momentum", "0.1,0.5"]).unwrap();
-        let progress = sweep.progress();
-        assert_eq!(
-            progress.done(),
-            (0, Some(18)),
-            "three networks, each whole and as trees, with three methods"
-        );
-        sweep.run(&progress).unwrap();
-        assert_eq!(progress.done(), (18, Some(18)));
+        assert_eq!(sweep.limits_to_find(), 18, "three networks, each whole and as trees, with three methods");
+        let found = AtomicUsize::new(0);
+        sweep.run(&|| _ = found.fetch_add(1, Ordering::Relaxed)).unwrap();
+        assert_eq!(found.into_inner(), 18);
     }
 
     #[test]

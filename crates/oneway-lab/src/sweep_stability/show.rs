@@ -11,7 +11,7 @@ use crate::figure::gallery::{Art, Picture};
 use crate::figure::heat::{self, HeatMap};
 use crate::figure::palette::Palette;
 use crate::figure::render::Theme;
-use crate::report::number::number;
+use crate::number::number;
 
 /// More columns do not fit a page.
 const MOST_COLUMNS: usize = 14;

@@ -2,20 +2,20 @@
 
 use anyhow::Result;
 use comfy_table::{Table as Lines, presets};
+use oneway_experiment::plan::Entry;
+use oneway_experiment::problem_facts;
+use oneway_experiment::progress::Progress;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::cells::Ran;
+use oneway_experiment::results::repetitions;
+use oneway_experiment::runner::Runner;
 
-use super::Search;
 use super::trial::{self, Trial};
-use crate::args::Criterion;
-use crate::experiment::plan::Entry;
+use super::{Criterion, Search};
 use crate::figure::gallery::{Art, Picture};
 use crate::figure::heat::{self, HeatMap};
 use crate::figure::render::Theme;
-use crate::problem_facts;
-use crate::progress::Progress;
-use crate::report::number::number;
-use crate::results::cells::CellStore;
-use crate::results::repetitions;
-use crate::runner::{Ran, Runner};
+use crate::number::number;
 
 /// Tuned methods on all topologies, run with the file's own seeds.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl Search {
         &self,
         runner: &Runner,
         store: &CellStore,
-        progress: &Progress,
+        progress: &dyn Progress,
     ) -> Result<Comparison> {
         let plans = self.tuned_plans()?;
         let cells: Vec<_> = plans.iter().flat_map(super::Plan::cells).collect();
@@ -92,7 +92,7 @@ impl Search {
 /// F* of an entry's problem: the lowest loss that exact gradients find, or a run met, should one have come lower.
 fn lowest_loss(entry: &Entry, ran: &[Ran<'_>]) -> f64 {
     let same = ran.iter().filter(|ran| ran.cell.entry.problem.sha256 == entry.problem.sha256);
-    let met = same.flat_map(|ran| &ran.result.points).map(|point| point.loss);
+    let met = same.flat_map(|ran| ran.result.points.iter()).map(|point| point.loss);
     met.fold(problem_facts::lowest(&*entry.problem.problem).loss, f64::min)
 }
 

@@ -14,19 +14,36 @@ mod trial;
 use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::ValueEnum;
 use comfy_table::{Table as Lines, presets};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::progress::Progress;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::runner::Runner;
+use oneway_experiment::spec::RunSpec;
 use toml::Table;
 
-use crate::args::Criterion;
-use crate::experiment::Experiment;
-use crate::experiment::plan::Plan;
-use crate::experiment::spec::RunSpec;
-use crate::experiment::sweep::{self, Variant};
-use crate::progress::Progress;
-use crate::results::cells::CellStore;
-use crate::results::folder::OutputFolder;
-use crate::runner::Runner;
 use trial::{CANDIDATES, Trial};
+
+/// What trials are scored by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Criterion {
+    /// F(x̄)
+    Loss,
+    /// ‖∇F(x̄)‖²
+    Gradient,
+}
+
+impl std::fmt::Display for Criterion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Criterion::Loss => "loss",
+            Criterion::Gradient => "gradient",
+        })
+    }
+}
 
 /// A rung keeps one in so many, and runs so many times longer.
 const KEEP: usize = 3;
@@ -61,8 +78,8 @@ impl Search {
     /// All candidates for every method of an experiment on every topology, none run yet.
     pub(crate) fn new(experiment: &Experiment, by: Criterion) -> Result<Self> {
         let (mut places, mut trials) = (vec![], vec![]);
-        let expanded = sweep::expand(experiment.settings.clone())?;
-        for (spec, Variant { settings: given, .. }) in experiment.variants.iter().zip(expanded) {
+        for spec in &experiment.variants {
+            let given = &spec.settings;
             let apart = settings::with_seeds_fixed(given.clone(), spec.run.seed)?;
             for topology in &spec.topologies {
                 let (given, apart) = (given.clone(), apart.clone());
@@ -83,8 +100,8 @@ impl Search {
         (self.iterations / (KEEP as u64).pow(RUNGS - 1 - rung)).max(1)
     }
 
-    /// A bar for all that there is to do: every rung, and the comparison.
-    pub(crate) fn progress(&self) -> Progress {
+    /// All rounds that there are to do: those of every rung, and of the comparison.
+    pub(crate) fn rounds(&self) -> u64 {
         let of_place = |place: &Place| {
             let trials = self.trials.iter().filter(|trial| trial.topology == place.topology).count() as u64;
             let methods = trials / (CANDIDATES as u64 + 1);
@@ -93,11 +110,11 @@ impl Search {
             let tuning: u64 = (0..RUNGS).map(of_rung).sum();
             methods * place.run.repetitions * (tuning + place.run.iterations)
         };
-        Progress::new(self.places.iter().map(of_place).sum())
+        self.places.iter().map(of_place).sum()
     }
 
     /// Runs all rungs; stops early, with what is finished kept in the store, when the user interrupts.
-    pub(crate) fn run(&mut self, runner: &Runner, store: &CellStore, progress: &Progress) -> Result<()> {
+    pub(crate) fn run(&mut self, runner: &Runner, store: &CellStore, progress: &dyn Progress) -> Result<()> {
         for rung in 0..RUNGS {
             self.score(self.rounds_of(rung), runner, store, progress)?;
             if runner.is_interrupted() {
@@ -112,7 +129,13 @@ impl Search {
     }
 
     /// Runs every trial that is still in for so many rounds and scores it.
-    fn score(&mut self, rounds: u64, runner: &Runner, store: &CellStore, progress: &Progress) -> Result<()> {
+    fn score(
+        &mut self,
+        rounds: u64,
+        runner: &Runner,
+        store: &CellStore,
+        progress: &dyn Progress,
+    ) -> Result<()> {
         let plans = self.places.iter().map(|place| {
             let length = (rounds, self.iterations);
             let settings = settings::of_trials(&place.apart, &place.topology, &self.trials, length)?;
@@ -194,6 +217,7 @@ impl Search {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::Bars;
 
     /// Two topologies, one of them with a centralised method's cell that is the other's too.
     #[test]
@@ -203,8 +227,8 @@ mod tests {
                     [[method]]\nkind = \"smtpp\"\nstep = 0.1\n[[method]]\nkind = \"csgdm\"\nstep = 0.1\n";
         let experiment = Experiment::parse(text, std::path::Path::new(""), &[]).unwrap();
         let mut search = Search::new(&experiment, Criterion::Loss).unwrap();
-        let (runner, scratch) = (Runner::that_nothing_stops(Some(1)).unwrap(), CellStore::scratch().unwrap());
-        let progress = search.progress();
+        let (runner, scratch) = (Runner::new(Some(1)).unwrap(), CellStore::scratch().unwrap());
+        let progress = Bars::new(search.rounds());
         let (none, all) = progress.done();
         assert_eq!(none, 0);
         search.run(&runner, &scratch.store(), &progress).unwrap();

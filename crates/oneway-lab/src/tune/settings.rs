@@ -4,12 +4,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use oneway::numeric::sample::derive_seed;
+use oneway_experiment::problem::dataset::is_name;
+use oneway_experiment::set::{assign, name_of};
+use oneway_experiment::sweep::is_called;
 use toml::{Table, Value};
 
 use super::trial::Trial;
-use crate::experiment::problem::dataset::is_name;
-use crate::experiment::set::{assign, name_of};
-use crate::experiment::sweep::is_called;
 
 /// The settings with the seeds of problem and topologies written out, and the sampling's seed changed.
 pub(super) fn with_seeds_fixed(mut settings: Table, seed: u64) -> Result<Table> {

@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 
 use anyhow::Result;
 use oneway::engine::metrics::Measurement;
+use oneway_experiment::results::cells::CellResult;
+use oneway_experiment::set::assign;
+use oneway_experiment::spec::MethodSpec;
 use serde::Serialize;
 use toml::{Table, Value};
 
-use crate::args::Criterion;
-use crate::experiment::set::assign;
-use crate::experiment::spec::MethodSpec;
-use crate::results::cells::CellResult;
+use super::Criterion;
 
 /// Candidates for each method on each topology, besides the file's own setting.
 pub(super) const CANDIDATES: usize = 65;

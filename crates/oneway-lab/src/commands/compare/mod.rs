@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use comfy_table::{Table, presets};
 use oneway::engine::metrics::Measurement;
+use oneway_experiment::results::curves::{self, Curve, SweptColumns};
+use oneway_experiment::results::manifest::{EntryRecord, Manifest};
+use oneway_experiment::results::repetitions::{Repetitions, mean};
 
 use crate::args::CompareArgs;
 use crate::claims::statistics::Interval;
-use crate::report::number::short;
-use crate::results::curves::{self, Curve, SweptColumns};
-use crate::results::manifest::{EntryRecord, Manifest};
-use crate::results::repetitions::{Repetitions, mean};
+use crate::number::short;
 
 /// What is read off a measurement.
 type Quantity = fn(&Measurement) -> Option<f64>;

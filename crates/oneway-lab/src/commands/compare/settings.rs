@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use oneway_experiment::set::name_of;
 use toml::{Table, Value};
-
-use crate::experiment::set::name_of;
 
 /// Lines shown, at most: experiments that differ in more have little in common.
 const MOST: usize = 20;

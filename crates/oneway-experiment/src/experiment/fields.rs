@@ -1,0 +1,264 @@
+//! Strict reading of a TOML table: every key is asked for by name, and what nobody asked for is an error.
+
+use anyhow::{Context, Result, bail};
+use oneway::Error;
+use oneway::parameters::Parameter;
+use toml::{Table, Value};
+
+use super::text::short;
+
+/// A table being read. Messages name the field by its full path, as in `method "SMTPP": step.size`.
+#[derive(Debug)]
+pub struct Fields {
+    path: String,
+    table: Table,
+    asked: Vec<String>,
+}
+
+impl Fields {
+    /// Begins to read `table`; `path` names it in messages.
+    pub fn new(path: impl Into<String>, table: Table) -> Self {
+        Self { path: path.into(), table, asked: vec![] }
+    }
+
+    /// Names the table anew, once more is known of it.
+    pub(crate) fn rename(&mut self, path: impl Into<String>) {
+        self.path = path.into();
+    }
+
+    /// The name of the table in messages.
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Takes the value of `key`, if it is there.
+    pub(crate) fn value(&mut self, key: &str) -> Option<Value> {
+        self.asked.push(key.to_owned());
+        self.table.remove(key)
+    }
+
+    /// Takes a string.
+    pub fn string(&mut self, key: &str) -> Result<Option<String>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => self.wrong(key, &other, "a string"),
+        }
+    }
+
+    /// Takes the path of a file.
+    pub(crate) fn file(&mut self, key: &str) -> Result<Option<String>> {
+        self.string(key)?.map(|path| self.checked_file(key, path)).transpose()
+    }
+
+    /// Takes a list of one or more paths of files.
+    pub(crate) fn files(&mut self, key: &str) -> Result<Option<Vec<String>>> {
+        let paths =
+            self.strings(key)?.map(|paths| paths.into_iter().map(|path| self.checked_file(key, path)));
+        paths.map(Iterator::collect).transpose()
+    }
+
+    /// A path, unless commands would take it for one of their options.
+    fn checked_file(&self, key: &str, path: String) -> Result<String> {
+        let refuse = |why: String| bail!("{}: `{key}` = {} {why}", self.path, short(&format!("{path:?}")));
+        match () {
+            () if path.starts_with('-') => {
+                refuse(format!("begins with `-` and would be taken for an option: write \"./{path}\""))
+            }
+            () if path.trim().is_empty() => refuse("is blank: give the name of a file".to_owned()),
+            () => Ok(path),
+        }
+    }
+
+    /// Takes a list of one or more strings.
+    pub(crate) fn strings(&mut self, key: &str) -> Result<Option<Vec<String>>> {
+        const EXPECTED: &str = "a list of one or more strings";
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Array(items)) if !items.is_empty() => {
+                let strings = items.into_iter().map(|item| match item {
+                    Value::String(text) => Ok(text),
+                    other => self.wrong(key, &other, EXPECTED),
+                });
+                strings.collect::<Result<_>>().map(Some)
+            }
+            Some(other) => self.wrong(key, &other, EXPECTED),
+        }
+    }
+
+    /// Takes a number, whole or not.
+    pub(crate) fn real(&mut self, key: &str) -> Result<Option<f64>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(value) => match real(&value) {
+                Some(number) => Ok(Some(number)),
+                None => self.wrong(key, &value, "a number"),
+            },
+        }
+    }
+
+    /// Takes a whole number, 0 or more.
+    pub fn count(&mut self, key: &str) -> Result<Option<u64>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Integer(number)) if number >= 0 => Ok(Some(number.unsigned_abs())),
+            Some(other) => {
+                self.wrong(key, &other, &format!("a whole number, 0 or more{}", as_integer(&other)))
+            }
+        }
+    }
+
+    /// Takes true or false.
+    pub(crate) fn flag(&mut self, key: &str) -> Result<Option<bool>> {
+        match self.value(key) {
+            None => Ok(None),
+            Some(Value::Boolean(flag)) => Ok(Some(flag)),
+            Some(other) => self.wrong(key, &other, "true or false"),
+        }
+    }
+
+    /// Takes a section of the file, which must be there, to be read strictly too.
+    pub(crate) fn section(&mut self, key: &str) -> Result<Fields> {
+        match self.value(key) {
+            Some(Value::Table(table)) => Ok(Fields::new(key, table)),
+            Some(other) => self.wrong(key, &other, &format!("a [{key}] table")),
+            None => {
+                self.check_spelling_of(key)?;
+                bail!("there is no [{key}]: an experiment has [problem], [run], [[topology]] and [[method]]")
+            }
+        }
+    }
+
+    /// Begins to read a table found under `key`.
+    pub(crate) fn inner(&self, key: &str, table: Table) -> Fields {
+        Fields::new(format!("{}.{key}", self.path), table)
+    }
+
+    /// Takes an array of tables.
+    pub(crate) fn tables(&mut self, key: &str) -> Result<Vec<Fields>> {
+        let Some(value) = self.value(key) else { return Ok(vec![]) };
+        let Value::Array(items) = value else {
+            return self.wrong(key, &value, &format!("one or more [[{key}]] tables"));
+        };
+        let tables = items.into_iter().zip(1..).map(|(item, number)| match item {
+            Value::Table(table) => Ok(Fields::new(format!("{key} {number}"), table)),
+            other => self.wrong(key, &other, &format!("one or more [[{key}]] tables")),
+        });
+        tables.collect()
+    }
+
+    /// Takes one of a few words.
+    pub(crate) fn choice<T: Copy>(&mut self, key: &str, words: &[(&'static str, T)]) -> Result<Option<T>> {
+        self.value(key).map(|value| self.word(key, &value, words)).transpose()
+    }
+
+    /// Reads a value that must be one of a few words.
+    pub(crate) fn word<T: Copy>(&self, key: &str, value: &Value, words: &[(&'static str, T)]) -> Result<T> {
+        let Value::String(word) = value else {
+            let known: Vec<String> = words.iter().map(|(known, _)| format!("\"{known}\"")).collect();
+            return self.wrong(key, value, &known.join(" or "));
+        };
+        match words.iter().find(|(known, _)| known == word) {
+            Some((_, chosen)) => Ok(*chosen),
+            None => {
+                let known = words.iter().map(|(known, _)| *known);
+                Err(Error::unknown(key, word, known)).with_context(|| self.path.clone())
+            }
+        }
+    }
+
+    /// Takes a number's key if a word stands there in its place, and says whether it does.
+    pub(crate) fn word_for_number(&mut self, key: &str, word: &str) -> Result<bool> {
+        match self.table.get(key) {
+            Some(Value::String(text)) if text == word => Ok(self.value(key).is_some()),
+            Some(other @ Value::String(_)) => self.wrong(key, other, &format!("a number, or \"{word}\"")),
+            _ => Ok(false),
+        }
+    }
+
+    /// Takes the declared parameters of a method or a family that are there.
+    pub(crate) fn parameters(&mut self, declared: &[Parameter]) -> Result<Vec<(String, f64)>> {
+        let mut given = vec![];
+        for parameter in declared {
+            if let Some(value) = self.real(parameter.name)? {
+                given.push((parameter.name.to_owned(), value));
+            }
+        }
+        Ok(given)
+    }
+
+    /// The value, or an error that says that `key` must be given. Ask for all keys first: see `check_spelling_of`.
+    pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T> {
+        match value {
+            Some(value) => Ok(value),
+            None => {
+                self.check_spelling_of(key)?;
+                bail!("{}: `{key}` is missing", self.path)
+            }
+        }
+    }
+
+    /// A key that is read elsewhere: no error, and listed among those that are known.
+    pub(crate) fn leave(&mut self, key: &str) {
+        self.value(key);
+    }
+
+    /// Ends reading: a key that nobody asked for is an error, with the nearest known key.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.table.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(self.unknown(key)).with_context(|| self.path.clone()),
+        }
+    }
+
+    /// A key that is missing may be there, misspelt: then that is the error, among the keys that nobody asked for.
+    fn check_spelling_of(&self, key: &str) -> Result<()> {
+        for other in self.table.keys() {
+            let error = self.unknown(other);
+            if matches!(&error, Error::UnknownName { suggestion: Some(near), .. } if near == key) {
+                return Err(error).with_context(|| self.path.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, key: &str) -> Error {
+        Error::unknown("key", key, self.asked.iter().map(String::as_str))
+    }
+
+    /// The error that says what `key` must be.
+    pub(crate) fn wrong<T>(&self, key: &str, value: &Value, expected: &str) -> Result<T> {
+        let what = match value {
+            Value::Integer(_) | Value::Float(_) => "not possible",
+            Value::String(_) => "a string",
+            Value::Boolean(_) => "a boolean",
+            Value::Datetime(_) => "a date",
+            Value::Array(_) => "an array",
+            Value::Table(_) => "a table",
+        };
+        let value = match value {
+            Value::Float(number) if number.abs() >= 1e16 && number.is_finite() => format!("{number:e}"),
+            other => short(&other.to_string()),
+        };
+        bail!("{}: `{key}` = {value} is {what}: it must be {expected}", self.path)
+    }
+}
+
+/// How to write a number without a point, if it is whole.
+pub(crate) fn as_integer(value: &Value) -> String {
+    match value {
+        Value::Float(number) if number.fract() == 0.0 && number.is_sign_positive() && *number < 1e15 => {
+            format!(": write {number}, an integer")
+        }
+        _ => String::new(),
+    }
+}
+
+/// A number, whole or not.
+pub(crate) fn real(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    }
+}

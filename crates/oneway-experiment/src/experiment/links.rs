@@ -1,0 +1,158 @@
+//! A topology's links, before a method chooses which of them to use.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use oneway::Error;
+use oneway::graph::Digraph;
+use oneway::graph::families;
+use oneway::graph::file::{self, EdgeList};
+use oneway::graph::mixing::Stochastic;
+use oneway::graph::topology::{Pair, Subgraph, Topology, Weights};
+
+use super::faults::Redraw;
+use super::spec::{LinksSpec, TopologySpec};
+
+/// A topology's links, before a method chooses which of them to use.
+#[derive(Debug)]
+pub enum Links {
+    /// One digraph for each round of the period, weights to be chosen.
+    Digraphs(Vec<Digraph>),
+    /// R and C as given.
+    Explicit(Arc<Topology>),
+}
+
+impl Links {
+    /// Makes or reads the links. A family must be told how many agents there are; a file of links says so itself, if need be.
+    pub fn build(spec: &TopologySpec, agents: Option<usize>) -> Result<Self> {
+        if let Some(agents) = agents {
+            check_root(spec.root, agents)?;
+        }
+        let links = match &spec.links {
+            LinksSpec::Family { family, parameters } => {
+                let agents = agents.context("`agents` is missing: how many there are")?;
+                Links::Digraphs((family.build)(agents, parameters, spec.seed)?)
+            }
+            LinksSpec::Files(paths) => Self::of_files(paths, agents, spec.normalise)?,
+            LinksSpec::Matrices { pull, push } => {
+                let (r, c) = (read("pull", pull, agents)?, read("push", push, agents)?);
+                Self::explicit(vec![matrices((pull, &r), (push, &c), spec.normalise)?])?
+            }
+        };
+        check_root(spec.root, links.agents())?;
+        match spec.redraw {
+            Some(redraw) => links.redrawn(redraw, spec.seed),
+            None => Ok(links),
+        }
+    }
+
+    /// One edge list for each round of the period, all with weights or all without.
+    fn of_files(paths: &[PathBuf], mut agents: Option<usize>, normalise: bool) -> Result<Self> {
+        let mut lists = vec![];
+        let key = if paths.len() == 1 { "file" } else { "files" };
+        for path in paths {
+            let list = read(key, path, agents)?;
+            agents = agents.or(Some(list.agents)); // the first file says how many, if nobody does
+            lists.push((path.as_path(), list));
+        }
+        let weighted = lists.iter().filter(|(_, list)| list.weights.is_some()).count();
+        if weighted == 0 && normalise {
+            bail!("`normalise` is for weights, and its links have none: leave it out");
+        }
+        if weighted == 0 {
+            let digraphs = lists.iter().map(|(_, list)| list.digraph());
+            return Ok(Links::Digraphs(digraphs.collect::<Result<_, _>>()?));
+        }
+        if let Some((path, _)) = lists.iter().find(|(_, list)| list.weights.is_none()) {
+            bail!("{}: its links have no weights, those of other files do", path.display());
+        }
+        let pairs = lists.iter().map(|(path, list)| matrices((path, list), (path, list), normalise));
+        Self::explicit(pairs.collect::<Result<_>>()?)
+    }
+
+    /// The same links, each there in a round with some probability.
+    fn redrawn(self, Redraw { probability, period }: Redraw, seed: u64) -> Result<Self> {
+        match &self {
+            Links::Digraphs(digraphs) if digraphs.len() == 1 => {
+                Ok(Links::Digraphs(families::random_links(&digraphs[0], probability, period, seed)?))
+            }
+            Links::Digraphs(_) => bail!("`redraw`: it changes with the round already; leave `redraw` out"),
+            Links::Explicit(_) => {
+                bail!(
+                    "`redraw`: its weights are given link by link and would not sum to 1; leave `redraw` out"
+                )
+            }
+        }
+    }
+
+    /// Number of agents.
+    pub(crate) fn agents(&self) -> usize {
+        match self {
+            Links::Digraphs(digraphs) => digraphs.first().map_or(0, Digraph::agents),
+            Links::Explicit(topology) => topology.agents(),
+        }
+    }
+
+    /// Whether trees can be cut from them: from one digraph whose weights are to be chosen.
+    pub fn have_trees(&self) -> bool {
+        matches!(self, Links::Digraphs(digraphs) if digraphs.len() == 1)
+    }
+
+    fn explicit(period: Vec<Pair>) -> Result<Self> {
+        Ok(Links::Explicit(Arc::new(Topology::cyclic(period)?)))
+    }
+
+    /// The topology that a method gets which uses `graph` of these links.
+    pub fn topology(&self, spec: &TopologySpec, graph: Subgraph) -> Result<Arc<Topology>> {
+        match self {
+            Links::Digraphs(digraphs) => {
+                Ok(Arc::new(Topology::of(digraphs, graph, spec.weights, spec.root)?))
+            }
+            Links::Explicit(_) if graph != Subgraph::Full || spec.weights != Weights::Uniform => {
+                bail!("its weights are given link by link: `graph` must be \"full\" and `weights` left out")
+            }
+            Links::Explicit(topology) => Ok(Arc::clone(topology)),
+        }
+    }
+}
+
+/// Reads an edge list that `key` names.
+fn read(key: &str, path: &Path, agents: Option<usize>) -> Result<EdgeList> {
+    match file::read(path, agents) {
+        Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            bail!("{}: No such file: an edge list is looked for there, as `{key}` says", path.display())
+        }
+        list => Ok(list?),
+    }
+}
+
+/// R and C as two edge lists have them; which file is which helps whoever mixed them up.
+fn matrices(pull: (&Path, &EdgeList), push: (&Path, &EdgeList), normalise: bool) -> Result<Pair> {
+    let matrix = |(path, list): (&Path, &EdgeList), stochastic, name| {
+        let mixing = match normalise {
+            true => list.normalised(stochastic).to_mixing(stochastic),
+            false => list.to_mixing(stochastic),
+        };
+        let mixing = mixing.map_err(|error| match error {
+            // an agent that hears nobody cannot be helped by dividing
+            Error::NotStochastic { sum, .. } if sum > 0.0 => {
+                anyhow::anyhow!("{error}; or give `normalise = true`")
+            }
+            other => other.into(),
+        });
+        mixing.with_context(|| format!("{} as {name}", path.display()))
+    };
+    let pull = matrix(pull, Stochastic::Rows, "R (pull)")?;
+    let push = matrix(push, Stochastic::Columns, "C (push)")?;
+    Ok(Pair { pull, push })
+}
+
+fn check_root(root: usize, agents: usize) -> Result<()> {
+    if root >= agents && agents > 0 {
+        bail!("`root` = {root} is not possible: with {agents} agents the ids are 0 to {}", agents - 1);
+    }
+    Ok(())
+}

@@ -1,0 +1,398 @@
+//! What the user means: validated cells, one for each topology × method × repetition.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, anyhow, bail};
+use oneway::engine::metrics::Extras;
+use oneway::engine::schedule::{self, Schedule};
+use oneway::engine::unreliable::{self, Faults, Unreliable};
+use oneway::engine::{Engine, Setup};
+use oneway::graph::Topology;
+use oneway::graph::mixing::Mixing;
+use oneway::method::{Method, Network};
+use oneway::methods::combine::Recipe;
+use oneway::numeric::sample::derive_seed;
+
+use super::Experiment;
+use super::clock::Timing;
+use super::links::Links;
+use super::measure::Measure;
+use super::problem::{BuiltProblem, Problems};
+use super::spec::{MethodSpec, RunSpec, Scaling, Spec, StepSpec, TopologySpec};
+use super::sweep::Chosen;
+use crate::hash::sha256;
+use crate::identity::Identity;
+use crate::problem_facts::Optimum;
+
+/// Everything that will run, checked: nothing that a user can get wrong is left to find.
+#[derive(Debug)]
+pub struct Plan {
+    /// What is run, in the order of the output.
+    pub entries: Vec<Entry>,
+    /// The experiment's settings, and what paths in them are relative to.
+    pub settings: toml::Table,
+    pub(crate) folder: PathBuf,
+}
+
+/// A method on a topology, to be repeated.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// What the topology is called.
+    pub topology_name: String,
+    /// What the method is called.
+    pub method_name: String,
+    /// `full`, `trees` or `lazy-trees` of the topology, or `complete`.
+    pub graph: &'static str,
+    /// How long, how often, from which seed.
+    pub run: RunSpec,
+    /// What is measured beside the rest.
+    pub measure: Measure,
+    /// What is minimised.
+    pub problem: Arc<BuiltProblem>,
+    /// The network that it runs on.
+    pub topology: Arc<Topology>,
+    /// How the network fails; never for centralised methods.
+    pub faults: Faults,
+    /// What the method is called in the registry, its parameters, defaults filled in, and what is put around it.
+    pub recipe: Recipe,
+    /// The method, built.
+    pub method: Arc<dyn Method>,
+    /// η of every round, divided already.
+    pub schedule: Schedule,
+    /// c_π that an effective step was divided by.
+    pub divided_by: f64,
+    /// Whether rounds take time, and whether anyone waits.
+    pub timing: Timing,
+    /// Which of the experiment's variants it belongs to.
+    pub(crate) variant: usize,
+    /// What a sweep has chosen for it.
+    pub swept: Chosen,
+}
+
+/// One run.
+#[derive(Debug, Clone)]
+pub struct Cell<'a> {
+    /// The method on its topology.
+    pub entry: &'a Entry,
+    /// Which repetition it is, from 0.
+    pub(crate) repetition: u64,
+    /// Seed of the sampling: the same for all methods and topologies of a repetition.
+    pub(crate) seed: u64,
+    /// Hash of all that the result depends on, the code included.
+    pub(crate) key: String,
+}
+
+impl Plan {
+    /// Resolves and checks an experiment; reads the files it names.
+    pub fn new(experiment: &Experiment) -> Result<Self> {
+        Self::sharing(experiment, &mut Problems::default())
+    }
+
+    /// The same, with the problems that other plans have built already.
+    pub fn sharing(experiment: &Experiment, problems: &mut Problems) -> Result<Self> {
+        let variants = experiment.variants.iter().enumerate();
+        let entries = variants.map(|(variant, spec)| entries_of(variant, spec, problems));
+        let entries = entries.collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            entries: entries.into_iter().flatten().collect(),
+            settings: experiment.settings.clone(),
+            folder: experiment.folder.clone(),
+        })
+    }
+
+    /// The same; refuses what theory does not speak of: agents that do not wait, and networks that fail.
+    pub fn for_theory(experiment: &Experiment) -> Result<Self> {
+        let plan = Self::new(experiment)?;
+        for Entry { method_name, topology_name, timing, faults, .. } in &plan.entries {
+            if timing.is_asynchronous() {
+                bail!("method \"{method_name}\" is asynchronous, and theory is true of rounds");
+            }
+            if !faults.are_none() {
+                bail!(
+                    "the links of topology \"{topology_name}\" fail, and theory is true of links that do not"
+                );
+            }
+        }
+        Ok(plan)
+    }
+
+    /// All cells, in the order of the output: topologies, then methods, then repetitions, as in the file.
+    pub fn cells(&self) -> Vec<Cell<'_>> {
+        self.entries.iter().flat_map(Entry::cells).collect()
+    }
+}
+
+fn entries_of(variant: usize, spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
+    let run = spec.run;
+    let methods = spec
+        .methods
+        .iter()
+        .map(|method| Built::new(method, spec).with_context(|| format!("method \"{}\"", method.name)));
+    let methods = methods.collect::<Result<Vec<_>>>()?;
+    // links before the problem: a family refuses too many agents at once, and building a problem for them would take long
+    let links = spec.topologies.iter().map(|topology| {
+        let links = Links::build(topology, Some(run.agents));
+        Ok((topology, links.with_context(|| format!("topology \"{}\"", topology.name))?))
+    });
+    let networks = links.collect::<Result<Vec<_>>>()?;
+    let problem = problems.get(&spec.problem, run.agents)?;
+    let mut entries = vec![];
+    for (topology, links) in &networks {
+        let here = spec.methods.iter().zip(&methods).filter(|(method, _)| method.runs_on(&topology.name));
+        for (method, built) in here {
+            let on = |links, topology| Entry::new(links, topology, method, built, (run, &problem));
+            let elsewhere = || networks.iter().filter(|(other, links)| on(links, other).is_ok());
+            let entry = on(links, topology)
+                .map_err(|error| with_advice(error, elsewhere().map(|(other, _)| *other)))
+                .with_context(|| format!("method \"{}\" on topology \"{}\"", method.name, topology.name))?;
+            entries.push(Entry { variant, swept: spec.swept.of(&topology.name, &method.name), ..entry });
+        }
+    }
+    Ok(entries)
+}
+
+/// An error of a method on a topology, and how to keep the method to those that it can run on, if there are any.
+fn with_advice<'a>(error: anyhow::Error, elsewhere: impl Iterator<Item = &'a TopologySpec>) -> anyhow::Error {
+    let names: Vec<String> = elsewhere.map(|topology| format!("\"{}\"", topology.name)).collect();
+    match names.is_empty() {
+        true => error,
+        false => {
+            anyhow!("{error:#}; `only = [{}]` in the method lets it sit out the others", names.join(", "))
+        }
+    }
+}
+
+impl Entry {
+    fn new(
+        links: &Links,
+        topology_spec: &TopologySpec,
+        spec: &MethodSpec,
+        built: &Built,
+        (run, problem): (RunSpec, &Arc<BuiltProblem>),
+    ) -> Result<Self> {
+        let graph = spec.graph.unwrap_or(spec.kind.graphs[0]);
+        if !spec.kind.graphs.contains(&graph) {
+            let possible: Vec<&str> = spec.kind.graphs.iter().map(|graph| graph.name()).collect();
+            bail!(
+                "{} does not run on `graph` = \"{}\" (possible: {})",
+                spec.kind.name,
+                graph.name(),
+                possible.join(", ")
+            );
+        }
+        let Built { method, recipe, schedule, timing } = built;
+        if let Some(compression) = &recipe.compression {
+            compression.codec.check(&compression.parameters, problem.problem.dim())?;
+        }
+        let topology = match method.network() {
+            Network::Central => Arc::new(Topology::complete(run.agents)?),
+            _ => links.topology(topology_spec, graph)?,
+        };
+        let setup = |schedule: Schedule| Setup {
+            method: &**method,
+            problem: &*problem.problem,
+            topology: &topology,
+            schedule,
+            seed: run.seed,
+        };
+        setup(*schedule).check()?; // what cannot run is refused now, not after hours of other cells
+        let faults = match method.network() {
+            Network::Central => Faults::default(),
+            _ => topology_spec.faults.clone(),
+        };
+        if !faults.are_none() {
+            if !matches!(timing, Timing::Rounds) {
+                bail!(
+                    "give the faults of its links either in the topology, for rounds, or in [clock], for virtual time"
+                );
+            }
+            unreliable::check(&**method, &topology, &faults)?;
+        }
+        // what the metrics will ask for, so that it cannot fail in the middle of a run; kept by the topology
+        let roles = method.roles();
+        let weights_watched =
+            roles.weight.is_some() && !(faults.are_none() && matches!(timing, Timing::Rounds));
+        if method.network() == Network::PushPull || roles.tracker.is_some() || weights_watched {
+            topology.stationary(0)?;
+        }
+        let divided_by = match spec.step.scaling {
+            Scaling::Effective => method.step_divisor(&topology)?,
+            Scaling::Raw => 1.0,
+        };
+        let schedule = schedule.divided_by(divided_by)?;
+        timing.check(&setup(schedule))?;
+        Ok(Self {
+            topology_name: topology_spec.name.clone(),
+            method_name: spec.name.clone(),
+            graph: if method.network() == Network::Central { "complete" } else { graph.name() },
+            run,
+            measure: run.measure.on(problem),
+            problem: Arc::clone(problem),
+            topology,
+            faults,
+            recipe: recipe.clone(),
+            method: Arc::clone(method),
+            schedule,
+            divided_by,
+            timing: *timing,
+            variant: 0,
+            swept: vec![],
+        })
+    }
+
+    /// What runs a cell of it.
+    pub(crate) fn engine<'a>(&self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
+        match self.faults.are_none() {
+            true => self.timing.engine(setup),
+            false => Ok(Box::new(Unreliable::new(setup, self.faults.clone())?)),
+        }
+    }
+
+    /// F*, if it is asked for.
+    pub(crate) fn optimum(&self) -> Option<Optimum> {
+        self.measure.loss_gap.then(|| self.problem.optimum())
+    }
+
+    /// Its repetitions.
+    pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
+        let identity = self.identity();
+        (0..self.run.repetitions).map(move |repetition| {
+            let seed = derive_seed(self.run.seed, repetition);
+            let mut identity = identity.clone();
+            identity.text("code", &crate::code());
+            identity.count("seed", seed);
+            Cell { entry: self, repetition, seed, key: identity.sha256() }
+        })
+    }
+
+    /// All that its results depend on, but for the code and the seed of a repetition.
+    fn identity(&self) -> Identity {
+        let [pull, push] = self.mixing_sha256();
+        let mut identity = Identity::new("cell", 1);
+        identity.text("problem", &self.problem.sha256);
+        identity.text("pull", &pull);
+        identity.text("push", &push);
+        identity.part("faults", &self.faults);
+        identity.part("method", &self.recipe);
+        identity.part("step", &self.schedule);
+        identity.part("timing", &self.timing);
+        identity.count("rounds", self.run.iterations);
+        identity.count("record_every", self.run.record_every);
+        identity.part("measure", &self.measure);
+        identity
+    }
+
+    /// The same with another method, steps and run, under another name: as it is asked for.
+    pub fn with_method(
+        &self,
+        name: String,
+        recipe: Recipe,
+        schedule: Schedule,
+        run: RunSpec,
+    ) -> Result<Self> {
+        let method = recipe.build()?.into();
+        Ok(Self { method_name: name, recipe, method, schedule, run, ..self.clone() })
+    }
+
+    /// Hashes of R and of C over the whole period.
+    pub fn mixing_sha256(&self) -> [String; 2] {
+        let all = |of: fn(&oneway::graph::topology::Pair) -> &Mixing| {
+            sha256(self.topology.period().iter().flat_map(|pair| bytes_of(of(pair))).collect::<Vec<u8>>())
+        };
+        [all(|pair| &pair.pull), all(|pair| &pair.push)]
+    }
+}
+
+/// The links of a matrix and their weights, bit by bit.
+fn bytes_of(mixing: &Mixing) -> Vec<u8> {
+    if mixing.has_one_row() {
+        return format!("11ᵀ/n, n = {}", mixing.agents()).into_bytes();
+    }
+    let size = [mixing.agents() as u64, mixing.entries() as u64];
+    let numbers = mixing.iter().flat_map(|link| [link.from as u64, link.to as u64, link.weight.to_bits()]);
+    size.into_iter().chain(numbers).flat_map(u64::to_le_bytes).collect()
+}
+
+impl<'a> Cell<'a> {
+    /// What the simulator needs.
+    pub(crate) fn setup(&self) -> Setup<'a> {
+        Setup {
+            method: &*self.entry.method,
+            problem: &*self.entry.problem.problem,
+            topology: &self.entry.topology,
+            schedule: self.entry.schedule,
+            seed: self.seed,
+        }
+    }
+}
+
+impl Cell<'_> {
+    /// What is measured beside the rest; F* may have to be found first.
+    pub(crate) fn extras(&self) -> Extras {
+        let optimum = self.entry.optimum().map(|optimum| optimum.loss);
+        Extras { optimum, agents: self.entry.measure.agents }
+    }
+}
+
+impl fmt::Display for Cell<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} · {} · {}", self.entry.topology_name, self.entry.method_name, self.repetition + 1)
+    }
+}
+
+/// A method of the file, built: the same for all topologies.
+struct Built {
+    method: Arc<dyn Method>,
+    recipe: Recipe,
+    schedule: Schedule,
+    timing: Timing,
+}
+
+impl Built {
+    fn new(spec: &MethodSpec, experiment: &Spec) -> Result<Self> {
+        let run = experiment.run;
+        let mut given = spec.parameters.clone();
+        if spec.corollary_momentum {
+            let (_, λ) = schedule::corollary(run.agents, run.iterations)?;
+            given.push(("momentum".to_owned(), λ));
+        }
+        let recipe = spec.combination.around(Recipe::new(spec.kind, given)?);
+        let timing = Timing::new(experiment.clock, spec.asynchronous)?;
+        Ok(Self { method: recipe.build()?.into(), recipe, schedule: build_schedule(spec.step, run)?, timing })
+    }
+}
+
+fn build_schedule(spec: StepSpec, run: RunSpec) -> Result<Schedule> {
+    let size = match spec.corollary {
+        true => spec.size * schedule::corollary(run.agents, run.iterations)?.0, // √(n/T)
+        false => spec.size,
+    };
+    Ok(Schedule::new(size, spec.shape, spec.warmup)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// The text that keys are hashes of is pinned: a field that is renamed, or another `Debug`, must not change it. If it has to change,
+    /// its version goes up, and finished cells are computed again.
+    #[test]
+    fn the_identity_of_a_cell_is_made_of_names_that_stay() {
+        let text = "[problem]\nkind = \"quadratic\"\ndim = 2\n[run]\nagents = 1\niterations = 30\n\
+                    [clock]\nstep = { uniform = 0.5 }\n\
+                    [[topology]]\nkind = \"ring\"\n\
+                    [[method]]\nkind = \"smtpp\"\nmomentum = 0.5\nlocal_steps = 2\nestimator = \"momentum\"\n\
+                    step = { size = 0.25, decay = 0.5, every = 10 }\n\
+                    compress = { codec = \"top-k\", fraction = 0.5, gamma = 1.0 }\n";
+        let experiment = Experiment::parse(text, Path::new(""), &[]).unwrap();
+        let plan = Plan::new(&experiment).unwrap();
+        let found = plan.entries[0].identity().into_text();
+        assert_eq!(found.split("; ").collect::<Vec<_>>(), IDENTITY, "{found}");
+    }
+
+    const IDENTITY: [&str; 4] = ["", "", "", ""];
+}

@@ -1,0 +1,342 @@
+//! `[problem]`: what the user wrote, and the problem built from it, with a hash of all that it is made of.
+
+pub mod dataset;
+mod finite_sum;
+mod write;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::{Result, bail};
+use oneway::data::libsvm::{self, Labels};
+use oneway::data::partition::Partition;
+use oneway::data::{Dataset, Split};
+use oneway::problem::Problem;
+use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+use toml::Value;
+
+use super::fields::{Fields, as_integer, real};
+use super::spec::RunSpec;
+use crate::hash::sha256;
+use crate::identity::{Identify as _, Identity};
+use crate::problem_facts::{Minimiser, Optimum};
+use dataset::DatasetSpec;
+use finite_sum::{FiniteSumSpec, ModelKind};
+pub(crate) use write::OwnRows;
+
+/// `[problem]`.
+#[derive(Debug)]
+pub(crate) enum ProblemSpec {
+    /// Non-convex logistic regression.
+    Logistic {
+        dataset: DatasetSpec,
+        test: Option<DatasetSpec>,
+        alpha: f64,
+        partition: Partition,
+        batch: Batch,
+        seed: u64,
+    },
+    /// Quadratics with a known minimiser.
+    Quadratic { shape: QuadraticShape, seed: u64 },
+    /// A mean over rows of another model.
+    FiniteSum(FiniteSumSpec),
+}
+
+/// `kind`.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Logistic,
+    Quadratic,
+    FiniteSum(ModelKind),
+}
+
+impl ProblemSpec {
+    pub(crate) fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
+        let kinds = [
+            ("logistic", Kind::Logistic),
+            ("quadratic", Kind::Quadratic),
+            ("softmax", Kind::FiniteSum(ModelKind::Softmax)),
+            ("least-squares", Kind::FiniteSum(ModelKind::LeastSquares)),
+            ("two-layer", Kind::FiniteSum(ModelKind::TwoLayer)),
+            ("robust", Kind::FiniteSum(ModelKind::Robust)),
+        ];
+        let kind = fields.choice("kind", &kinds)?;
+        let seed = fields.count("seed")?.unwrap_or(run.seed);
+        let spec = match fields.required("kind", kind)? {
+            Kind::Logistic => {
+                let (dataset, test) = (fields.file("dataset")?, fields.file("test")?);
+                let features = dimension(&mut fields, "features", run.agents)?;
+                let alpha = fields.real("alpha")?.unwrap_or(0.01);
+                let (partition, batch) = (partition(&mut fields)?, batch(&mut fields)?);
+                let dataset = fields.required("dataset", dataset)?;
+                let read = |name: String, split| DatasetSpec::new(&name, folder, features, split);
+                ProblemSpec::Logistic {
+                    dataset: read(dataset, Split::Train)?,
+                    test: test.map(|test| read(test, Split::Test)).transpose()?,
+                    alpha,
+                    partition,
+                    batch,
+                    seed,
+                }
+            }
+            Kind::Quadratic => {
+                let dim = dimension(&mut fields, "dim", run.agents)?;
+                let curvature = curvature(&mut fields)?;
+                let heterogeneity = fields.real("heterogeneity")?.unwrap_or(1.0);
+                let noise = fields.real("noise")?.unwrap_or(0.0);
+                let dim = fields.required("dim", dim)?;
+                ProblemSpec::Quadratic {
+                    shape: QuadraticShape { dim, curvature, heterogeneity, noise },
+                    seed,
+                }
+            }
+            Kind::FiniteSum(model) => {
+                ProblemSpec::FiniteSum(FiniteSumSpec::read(model, &mut fields, folder, run, seed)?)
+            }
+        };
+        fields.finish()?;
+        Ok(spec)
+    }
+
+    /// The rows that are shared out among agents, if there are any.
+    pub(crate) fn rows(&self) -> Result<Option<Rows>> {
+        Ok(match self {
+            ProblemSpec::Logistic { dataset, partition, seed, .. } => {
+                let data = dataset.load(Labels::Signs)?;
+                Some(Rows { data, partition: *partition, seed: *seed, classes: None })
+            }
+            ProblemSpec::Quadratic { .. } => None,
+            ProblemSpec::FiniteSum(spec) => Some(spec.rows()?),
+        })
+    }
+}
+
+impl ProblemSpec {
+    /// What it is for a number of agents, with its rows by name.
+    fn identity(&self, agents: usize) -> String {
+        let mut identity = self.settings(agents);
+        let (dataset, test) = match self {
+            ProblemSpec::Quadratic { .. } => (None, &None),
+            ProblemSpec::Logistic { dataset, test, .. } => (Some(dataset), test),
+            ProblemSpec::FiniteSum(sum) => (Some(&sum.dataset), &sum.test),
+        };
+        for (name, rows) in [("dataset", dataset), ("test", test.as_ref())] {
+            if let Some(rows) = rows {
+                identity.part(name, rows);
+            }
+        }
+        identity.into_text()
+    }
+
+    /// A hash of what it is for a number of agents, with its rows, and those held out, by their own hashes, wherever they were read from.
+    fn fingerprint(&self, agents: usize, rows: &[String]) -> String {
+        let mut identity = self.settings(agents);
+        rows.iter().zip(["data", "test"]).for_each(|(hash, name)| identity.text(name, hash));
+        identity.sha256()
+    }
+
+    /// Everything but its rows.
+    fn settings(&self, agents: usize) -> Identity {
+        let mut identity = Identity::new("problem", 1);
+        match self {
+            ProblemSpec::Logistic { alpha, partition, batch, seed, dataset: _, test: _ } => {
+                identity.text("kind", "logistic");
+                identity.real("alpha", *alpha);
+                identity.part("partition", partition);
+                identity.part("batch", batch);
+                identity.count("seed", *seed);
+            }
+            ProblemSpec::Quadratic { shape, seed } => {
+                identity.text("kind", "quadratic");
+                shape.identify(&mut identity);
+                identity.count("seed", *seed);
+            }
+            ProblemSpec::FiniteSum(sum) => sum.identify(&mut identity),
+        }
+        identity.count("agents", agents as u64);
+        identity
+    }
+}
+
+/// Rows that are shared out among agents.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    pub(crate) data: Dataset,
+    /// How they are split.
+    pub(crate) partition: Partition,
+    /// What the split depends on.
+    pub(crate) seed: u64,
+    /// The labels of all classes, which a share may not have all.
+    pub(crate) classes: Option<Vec<f64>>,
+}
+
+/// More numbers than this, 8 GB of them, are a slip of the keyboard, which should not exhaust the memory.
+const MOST_NUMBERS: u64 = 1_000_000_000;
+
+/// A number of coordinates, within what could ever fit into memory.
+fn dimension(fields: &mut Fields, key: &str, agents: usize) -> Result<Option<usize>> {
+    let most = (MOST_NUMBERS / agents.max(1) as u64).max(1);
+    match fields.count(key)? {
+        Some(value) if !(1..=most).contains(&value) => {
+            fields.wrong(key, &Value::Integer(value as i64), &format!("from 1 to {most} for {agents} agents"))
+        }
+        value => Ok(value.map(|value| value as usize)),
+    }
+}
+
+fn partition(fields: &mut Fields) -> Result<Partition> {
+    let rules =
+        [("even", Partition::Even), ("shuffled", Partition::Shuffled), ("by-label", Partition::ByLabel)];
+    match fields.value("partition") {
+        None => Ok(Partition::Even),
+        Some(Value::Table(table)) => {
+            let mut table = fields.inner("partition", table);
+            let concentration = table.real("dirichlet")?;
+            let concentration = table.required("dirichlet", concentration)?;
+            table.finish()?;
+            Ok(Partition::Dirichlet(concentration))
+        }
+        Some(Value::String(word)) => fields.word("partition", &word.into(), &rules),
+        Some(other) => {
+            fields.wrong("partition", &other, "\"even\", \"shuffled\", \"by-label\" or { dirichlet = … }")
+        }
+    }
+}
+
+fn batch(fields: &mut Fields) -> Result<Batch> {
+    match fields.value("batch") {
+        None => Ok(Batch::Sampled(1)),
+        Some(Value::Integer(size)) if size > 0 => Ok(Batch::Sampled(size as usize)),
+        Some(Value::String(word)) if word == "full" => Ok(Batch::Full),
+        Some(other) => {
+            let expected = format!("a whole number, 1 or more, or \"full\"{}", as_integer(&other));
+            fields.wrong("batch", &other, &expected)
+        }
+    }
+}
+
+/// One number for all coordinates, or `[smallest, largest]`.
+fn curvature(fields: &mut Fields) -> Result<[f64; 2]> {
+    match fields.value("curvature") {
+        None => Ok([1.0, 1.0]),
+        Some(Value::Array(range)) => match range.iter().filter_map(real).collect::<Vec<_>>()[..] {
+            [low, high] if range.len() == 2 => Ok([low, high]),
+            _ => fields.wrong("curvature", &range.into(), "a number, or [smallest, largest]"),
+        },
+        Some(value) => match real(&value) {
+            Some(both) => Ok([both, both]),
+            None => fields.wrong("curvature", &value, "a number, or [smallest, largest]"),
+        },
+    }
+}
+
+/// A problem and its fingerprint.
+#[derive(Debug)]
+pub struct BuiltProblem {
+    /// What is minimised.
+    pub problem: Box<dyn Problem>,
+    /// Hash of the settings and of the data, wherever they were read from.
+    pub sha256: String,
+    minimiser: Minimiser,
+    /// F*, once it was asked for.
+    optimum: Mutex<Option<Optimum>>,
+}
+
+/// The problems that were built so far. Variants of an experiment mostly share theirs.
+#[derive(Debug, Default)]
+pub struct Problems(HashMap<String, Arc<BuiltProblem>>);
+
+impl Problems {
+    /// A problem that is asked for once; it may be an agent's share of a larger one.
+    pub(crate) fn build(spec: &ProblemSpec, agents: usize) -> Result<Box<dyn Problem>> {
+        Ok(BuiltProblem::new(spec, agents, Part::Share)?.problem)
+    }
+
+    /// The problem for so many agents, built if it is the first to be asked for.
+    pub(crate) fn get(&mut self, spec: &ProblemSpec, agents: usize) -> Result<Arc<BuiltProblem>> {
+        let key = spec.identity(agents);
+        if let Some(built) = self.0.get(&key) {
+            return Ok(Arc::clone(built));
+        }
+        let built = Arc::new(BuiltProblem::new(spec, agents, Part::Whole)?);
+        self.0.insert(key, Arc::clone(&built));
+        Ok(built)
+    }
+}
+
+/// Whether rows are all there are, or may be an agent's share, which can well have one label only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Whole,
+    Share,
+}
+
+/// Refuses rows that all have one label: there is nothing to tell apart, and x grows without end.
+fn check_labels(dataset: &DatasetSpec, data: &Dataset) -> Result<()> {
+    match &data.labels[..] {
+        [first, rest @ ..] if rest.iter().all(|label| label == first) => bail!(
+            "problem: every row of {dataset} ({} of them) has the label {first:+}: a logistic regression needs both labels",
+            data.len()
+        ),
+        _ => Ok(()),
+    }
+}
+
+impl BuiltProblem {
+    /// Builds the problem for so many agents; reads the files it names.
+    fn new(spec: &ProblemSpec, agents: usize, part: Part) -> Result<Self> {
+        match spec {
+            ProblemSpec::FiniteSum(sum) => sum.build(agents, |hashes| spec.fingerprint(agents, hashes)),
+            ProblemSpec::Quadratic { shape, seed } => {
+                let problem = Quadratic::new(*shape, agents, *seed)?;
+                let minimiser = Minimiser::Known(problem.minimiser().to_vec());
+                Ok(Self::of(Box::new(problem), spec.fingerprint(agents, &[]), minimiser))
+            }
+            ProblemSpec::Logistic { dataset, test, alpha, partition, batch, seed } => {
+                let data = dataset.load(Labels::Signs)?;
+                if part == Part::Whole {
+                    check_labels(dataset, &data)?;
+                }
+                let test = test.clone().or_else(|| dataset.held_out());
+                let test =
+                    test.map(|test| test.with_features(data.features).load(Labels::Signs)).transpose()?;
+                let hash = |data: &Dataset| {
+                    let mut text = vec![];
+                    libsvm::write(data, &mut text)?;
+                    anyhow::Ok(format!("{} features {}", data.features, sha256(text)))
+                };
+                let mut hashes = vec![hash(&data)?];
+                hashes.extend(test.as_ref().map(hash).transpose()?);
+                let sha256 = spec.fingerprint(agents, &hashes);
+                let problem = Logistic::new(&data, *partition, agents, *alpha, *batch, *seed)?;
+                let problem: Box<dyn Problem> = match test {
+                    Some(test) => Box::new(problem.with_test(test)?),
+                    None => Box::new(problem),
+                };
+                Ok(Self::of(problem, sha256, Minimiser::Unknown))
+            }
+        }
+    }
+
+    fn of(problem: Box<dyn Problem>, sha256: String, minimiser: Minimiser) -> Self {
+        Self { problem, sha256, minimiser, optimum: Mutex::default() }
+    }
+
+    /// Whether there is nothing to search for F*.
+    pub(crate) fn knows_minimiser(&self) -> bool {
+        matches!(self.minimiser, Minimiser::Known(_))
+    }
+
+    /// F*, found when it is first asked for.
+    ///
+    /// Not under the lock: a thread that waits for the parts of its search may take up other work, and ask again.
+    pub fn optimum(&self) -> Optimum {
+        let known = self.optimum.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        known.unwrap_or_else(|| {
+            let found = Optimum::of(&*self.problem, &self.minimiser);
+            *self.optimum.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+            found
+        })
+    }
+}

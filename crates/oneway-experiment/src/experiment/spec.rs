@@ -1,0 +1,364 @@
+//! What the user wrote: an experiment file, read strictly, not yet resolved.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use oneway::engine::asynchronous::Clock;
+use oneway::engine::schedule::Shape;
+use oneway::engine::unreliable::Faults;
+use oneway::graph::MAX_AGENTS;
+use oneway::graph::families::{self, Family};
+use oneway::graph::topology::{Subgraph, Weights};
+use oneway::methods::{self, Kind};
+use oneway::parameters::Parameters;
+use toml::{Table, Value};
+
+use super::clock::{self, Timing};
+use super::combination::Combination;
+use super::faults::{self, Redraw};
+use super::fields::{Fields, real};
+use super::measure::MeasureSpec;
+use super::names;
+use super::problem::ProblemSpec;
+use super::sweep::{Swept, is_called};
+
+/// An experiment without sweeps.
+#[derive(Debug)]
+pub struct Spec {
+    /// `[problem]`.
+    pub(crate) problem: ProblemSpec,
+    /// `[run]`.
+    pub run: RunSpec,
+    /// Every `[[topology]]`.
+    pub topologies: Vec<TopologySpec>,
+    /// Every `[[method]]`.
+    pub methods: Vec<MethodSpec>,
+    /// `[clock]`, if there is one.
+    pub(crate) clock: Option<Clock>,
+    /// What a sweep has chosen.
+    pub(crate) swept: Swept,
+    /// What it was read from: the file's settings, with the values that a sweep has chosen.
+    pub settings: Table,
+}
+
+/// `[run]`.
+#[derive(Debug, Clone, Copy)]
+pub struct RunSpec {
+    /// n.
+    pub agents: usize,
+    /// T, the rounds of a run.
+    pub iterations: u64,
+    /// How often each is run, with other samples.
+    pub repetitions: u64,
+    /// What all samples are drawn from.
+    pub seed: u64,
+    /// States are measured every this number of rounds, and at the end.
+    pub record_every: u64,
+    /// The columns that take more time.
+    pub(crate) measure: MeasureSpec,
+}
+
+/// One `[[topology]]`.
+#[derive(Debug)]
+pub struct TopologySpec {
+    /// What it is called.
+    pub name: String,
+    /// Where its links come from.
+    pub links: LinksSpec,
+    /// How links are weighted.
+    pub weights: Weights,
+    /// The agent that spanning trees are rooted at.
+    pub root: usize,
+    /// What random families draw from.
+    pub seed: u64,
+    /// Whether weights of files are divided by their sums: the rows of R, the columns of C.
+    pub(crate) normalise: bool,
+    /// Whether its links come and go.
+    pub(crate) redraw: Option<Redraw>,
+    /// How it fails.
+    pub(crate) faults: Faults,
+}
+
+/// Where a topology's links come from.
+#[derive(Debug)]
+pub enum LinksSpec {
+    /// A family with its parameters.
+    Family {
+        /// Which of the registry it is.
+        family: &'static Family,
+        /// Its parameters, defaults filled in.
+        parameters: Parameters,
+    },
+    /// Edge lists, one for each round of the period, each for both graphs.
+    Files(Vec<PathBuf>),
+    /// Two edge lists with explicit weights: R and C.
+    Matrices {
+        /// R.
+        pull: PathBuf,
+        /// C.
+        push: PathBuf,
+    },
+}
+
+/// One `[[method]]`.
+#[derive(Debug)]
+pub struct MethodSpec {
+    /// What it is called.
+    pub name: String,
+    /// Which of the registry it is.
+    pub kind: &'static Kind,
+    /// Which links of a topology it uses; by default those that suit it best.
+    pub(crate) graph: Option<Subgraph>,
+    /// Its step sizes.
+    pub step: StepSpec,
+    /// Whether nobody waits for anyone.
+    pub(crate) asynchronous: bool,
+    /// λ = (n/T)^¼ by the corollary, in place of a number.
+    pub corollary_momentum: bool,
+    /// The parameters that are given.
+    pub parameters: Vec<(String, f64)>,
+    /// What is put around it.
+    pub(crate) combination: Combination,
+    /// The topologies that it runs on; all, unless given.
+    only: Option<Vec<String>>,
+}
+
+/// `step` of a method.
+#[derive(Debug, Clone, Copy)]
+pub struct StepSpec {
+    /// The number that is given.
+    pub size: f64,
+    /// How the step goes down.
+    pub shape: Shape,
+    /// Whether the size is multiplied by √(n/T), as the corollary says.
+    pub(crate) corollary: bool,
+    /// What the number means.
+    pub(crate) scaling: Scaling,
+    /// Rounds over which it rises to its size.
+    pub(crate) warmup: u64,
+}
+
+/// What the number given as step size means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scaling {
+    /// It is η.
+    Raw,
+    /// It is η·c_π for pull methods: the step that the average takes.
+    Effective,
+}
+
+impl Spec {
+    /// Reads settings strictly; paths inside are relative to `folder`.
+    pub(crate) fn new(settings: Table, folder: &Path) -> Result<Self> {
+        let mut top = Fields::new("the experiment", settings.clone());
+        let [run, problem] = ["run", "problem"].map(|key| top.section(key));
+        let run = RunSpec::read(run?)?;
+        let problem = ProblemSpec::read(problem?, folder, run)?;
+        let topologies = top.tables("topology")?.into_iter();
+        let topologies =
+            topologies.map(|t| TopologySpec::read(t, folder, run)).collect::<Result<Vec<_>>>()?;
+        let methods = top
+            .tables("method")?
+            .into_iter()
+            .map(|method| MethodSpec::read(method, run))
+            .collect::<Result<Vec<_>>>()?;
+        let clock = clock::read(&mut top)?;
+        top.leave("sweep");
+        top.finish()?;
+
+        for (what, names) in [
+            ("topology", topologies.iter().map(|t| &t.name).collect::<Vec<_>>()),
+            ("method", methods.iter().map(|m| &m.name).collect()),
+        ] {
+            if names.is_empty() {
+                bail!("there is no [[{what}]]: give at least one");
+            }
+            if let Some((i, name)) = names.iter().enumerate().find(|(i, name)| names[..*i].contains(name)) {
+                bail!("{what} {}: the name \"{name}\" is taken already; give each its own `name`", i + 1);
+            }
+        }
+        for method in &methods {
+            method.check_only(&topologies)?;
+        }
+        let spec = Self { problem, run, topologies, methods, clock, swept: Swept::default(), settings };
+        if let Some(idle) = spec.topologies.iter().find(|topology| spec.methods_on(topology).count() == 0) {
+            bail!("topology \"{}\": no method runs on it, for all say `only` others", idle.name);
+        }
+        Ok(spec)
+    }
+
+    /// The methods that run on a topology: all but those that sit it out.
+    pub fn methods_on(&self, topology: &TopologySpec) -> impl Iterator<Item = &MethodSpec> {
+        self.methods.iter().filter(|method| method.runs_on(&topology.name))
+    }
+}
+
+impl RunSpec {
+    fn read(mut fields: Fields) -> Result<Self> {
+        let (agents, iterations) = (fields.count("agents")?, fields.count("iterations")?);
+        let (repetitions, seed) = (fields.count("repetitions")?, fields.count("seed")?);
+        let (record_every, measure) = (fields.count("record_every")?, MeasureSpec::read(&mut fields)?);
+        let spec = Self {
+            agents: fields.required("agents", agents)? as usize,
+            iterations: fields.required("iterations", iterations)?,
+            repetitions: repetitions.unwrap_or(1),
+            seed: seed.unwrap_or(1),
+            record_every: record_every.unwrap_or(10),
+            measure,
+        };
+        for (name, value, most) in [
+            ("agents", spec.agents as u64, MAX_AGENTS as u64),
+            ("iterations", spec.iterations, u64::from(u32::MAX)),
+            ("repetitions", spec.repetitions, 1_000_000),
+            ("record_every", spec.record_every, u64::from(u32::MAX)),
+        ] {
+            if !(1..=most).contains(&value) {
+                bail!("run: `{name}` = {value} is not possible: it must be from 1 to {most}");
+            }
+        }
+        fields.finish()?;
+        Ok(spec)
+    }
+}
+
+impl TopologySpec {
+    fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
+        let kind = fields.string("kind")?;
+        let name = name_of(&mut fields, "topology", kind.as_deref())?;
+        Self::named(name, kind, fields, folder, (Some(run.agents), run.seed))
+    }
+
+    /// The rest of it, once its name and its kind have been read.
+    pub fn named(
+        name: String,
+        kind: Option<String>,
+        mut fields: Fields,
+        folder: &Path,
+        (agents, run_seed): (Option<usize>, u64),
+    ) -> Result<Self> {
+        let [file, pull, push] = ["file", "pull", "push"].map(|key| fields.file(key));
+        let files = match (file?, fields.files("files")?) {
+            (Some(_), Some(_)) => bail!("{}: give `file` or `files`, not both", fields.path()),
+            (file, files) => file.map(|file| vec![file]).or(files),
+        };
+        let links = match (kind, files, pull?, push?) {
+            (Some(kind), None, None, None) => {
+                let family = families::family(&kind).with_context(|| fields.path().to_owned())?;
+                let given = fields.parameters(family.parameters)?;
+                let parameters = Parameters::new(family.name, family.parameters, given)
+                    .with_context(|| fields.path().to_owned())?;
+                LinksSpec::Family { family, parameters }
+            }
+            (None, Some(files), None, None) => {
+                LinksSpec::Files(files.iter().map(|file| folder.join(file)).collect())
+            }
+            (None, None, Some(pull), Some(push)) => {
+                LinksSpec::Matrices { pull: folder.join(pull), push: folder.join(push) }
+            }
+            _ => {
+                bail!("{}: give one of `kind`, `file`, `files`, or `pull` and `push` together", fields.path())
+            }
+        };
+        let weights = [("uniform", Weights::Uniform), ("metropolis", Weights::Metropolis)];
+        let spec = Self {
+            name,
+            links,
+            weights: fields.choice("weights", &weights)?.unwrap_or(Weights::Uniform),
+            root: fields.count("root")?.unwrap_or(0) as usize,
+            seed: fields.count("seed")?.unwrap_or(run_seed),
+            normalise: fields.flag("normalise")?.unwrap_or(false),
+            redraw: Redraw::read(&mut fields)?,
+            faults: faults::read(&mut fields, agents)?,
+        };
+        if spec.normalise && matches!(spec.links, LinksSpec::Family { .. }) {
+            bail!("{}: `normalise` is for the weights of files, and a family has none", fields.path());
+        }
+        fields.finish()?;
+        Ok(spec)
+    }
+}
+
+impl MethodSpec {
+    fn read(mut fields: Fields, run: RunSpec) -> Result<Self> {
+        let kind = fields.string("kind")?;
+        let name = name_of(&mut fields, "method", kind.as_deref())?;
+        let kind =
+            methods::kind(&fields.required("kind", kind)?).with_context(|| fields.path().to_owned())?;
+        let graph = fields.choice("graph", &Subgraph::NAMED)?;
+        let step = StepSpec::read(&mut fields, run)?;
+        let asynchronous = Timing::read(&mut fields)?;
+        let has_momentum = kind.parameters.iter().any(|parameter| parameter.name == "momentum");
+        let corollary_momentum = has_momentum && fields.word_for_number("momentum", "corollary")?;
+        let parameters = fields.parameters(kind.parameters)?;
+        let combination = Combination::read(&mut fields, kind)?;
+        let only = fields.strings("only")?;
+        fields.finish()?;
+        Ok(Self { name, kind, graph, step, asynchronous, corollary_momentum, parameters, combination, only })
+    }
+
+    /// Whether it runs on the topology of this name.
+    pub(crate) fn runs_on(&self, topology: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.iter().any(|name| is_called(topology, name)))
+    }
+
+    /// Refuses to run only on what is not there.
+    fn check_only(&self, topologies: &[TopologySpec]) -> Result<()> {
+        let is_there = |name: &&String| topologies.iter().any(|topology| is_called(&topology.name, name));
+        if let Some(unknown) = self.only.iter().flatten().find(|name| !is_there(name)) {
+            let names: Vec<&str> = topologies.iter().map(|topology| &*topology.name).collect();
+            bail!(
+                "method \"{}\": `only` names the topology \"{unknown}\", and there is none (there is: {})",
+                self.name,
+                names.join(", ")
+            );
+        }
+        Ok(())
+    }
+}
+
+impl StepSpec {
+    fn read(fields: &mut Fields, run: RunSpec) -> Result<Self> {
+        let (shape, scaling) = (Shape::Constant, Scaling::Raw);
+        let plain = |size| StepSpec { size, shape, corollary: false, scaling, warmup: 0 };
+        let mut step = match fields.value("step") {
+            None => bail!("{}: `step` is missing: a number, or {{ size = … }}", fields.path()),
+            Some(Value::Table(table)) => fields.inner("step", table),
+            Some(value) => match real(&value) {
+                Some(size) => return Ok(plain(size)),
+                None => return fields.wrong("step", &value, "a number, or { size = … }"),
+            },
+        };
+        let (size, factor, every) = (step.real("size")?, step.real("decay")?, step.count("every")?);
+        let shapes = [
+            ("constant", (Shape::Constant, false)),
+            ("inverse-sqrt", (Shape::InverseSqrt, false)),
+            ("cosine", (Shape::Cosine { rounds: run.iterations }, false)),
+            ("corollary", (Shape::Constant, true)),
+        ];
+        let (shape, corollary) = match (step.choice("schedule", &shapes)?, factor, every) {
+            (shape, None, None) => shape.unwrap_or((Shape::Constant, false)),
+            (None, Some(factor), Some(every)) => (Shape::Decay { factor, every }, false),
+            (None, ..) => bail!("{}: give `decay` and `every` together", step.path()),
+            (Some(_), ..) => bail!("{}: give `schedule`, or `decay` and `every`, not both", step.path()),
+        };
+        let scalings = [("raw", Scaling::Raw), ("effective", Scaling::Effective)];
+        let spec = Self {
+            size: step.required("size", size)?,
+            shape,
+            corollary,
+            scaling: step.choice("scaling", &scalings)?.unwrap_or(Scaling::Raw),
+            warmup: step.count("warmup")?.unwrap_or(0),
+        };
+        step.finish()?;
+        Ok(spec)
+    }
+}
+
+/// The `name` of a topology or method, its kind unless given; from here on messages call the table by it.
+fn name_of(fields: &mut Fields, what: &str, kind: Option<&str>) -> Result<String> {
+    let name = fields.string("name")?.or(kind.map(str::to_owned));
+    let name = fields.required("name", name)?;
+    names::check(fields.path(), &name)?;
+    fields.rename(format!("{what} \"{name}\""));
+    Ok(name)
+}

@@ -1,0 +1,8 @@
+//! The one hash that is written into files and compared between machines.
+
+use sha2::{Digest, Sha256};
+
+/// SHA-256 in hexadecimal.
+pub fn sha256(content: impl AsRef<[u8]>) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,28 @@
+//! What an experiment file says → cells → runs → a results folder. No drawing, no terminal.
+//!
+//! 1. [`Experiment`] reads a file strictly; a [`sweep`] in it stands for several experiments.
+//! 2. [`plan`] makes [entries](plan::Entry) (a method on a topology) and [cells](plan::Cell) (one repetition of it) of that, and refuses
+//!    what cannot run.
+//! 3. [`Runner`](runner::Runner) runs cells; a [store](results::cells::CellStore) keeps those that are finished.
+//! 4. [`results`] writes and reads `curves.csv` and `summary.json`.
+//!
+//! [`networked`] is what agents on a network need of the same.
+
+pub mod arrivals;
+mod experiment;
+pub mod files;
+mod hash;
+pub mod identity;
+pub mod networked;
+pub mod problem_facts;
+pub mod progress;
+pub mod results;
+pub mod runner;
+
+pub use experiment::{Experiment, clock, fields, links, names, plan, problem, set, spec, sweep};
+pub use hash::sha256;
+
+/// A fingerprint of the code that results depend on: the library's and this crate's.
+pub fn code() -> String {
+    format!("{}-{}", oneway::CODE, env!("ONEWAY_EXPERIMENT_CODE"))
+}

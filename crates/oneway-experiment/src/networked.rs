@@ -1,0 +1,262 @@
+//! What networked agents need of an experiment: its cells, an agent's share of its problem, and a place for results.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use oneway::data::{Dataset, libsvm};
+use oneway::engine::Setup;
+use oneway::engine::metrics::{Extras, Measurement};
+use oneway::methods::combine::Recipe;
+use oneway::problem::Problem;
+use toml::Table;
+
+use crate::experiment::Experiment;
+use crate::experiment::clock::Timing;
+use crate::experiment::fields::Fields;
+use crate::experiment::measure::MeasureSpec;
+use crate::experiment::plan::{Cell, Entry, Plan};
+use crate::experiment::problem::{OwnRows, ProblemSpec, Problems, Rows};
+use crate::experiment::spec::{RunSpec, Spec};
+use crate::results::cells::{CellResult, CellStatus, End, Ran};
+use crate::results::folder::OutputFolder;
+use crate::results::manifest::Purpose;
+use crate::runner::look_every;
+
+pub use crate::hash::sha256;
+
+/// An experiment that agents can run on a network, checked.
+#[derive(Debug)]
+pub struct Networked {
+    experiment: Experiment,
+    plan: Plan,
+}
+
+impl Networked {
+    /// Reads a file and applies `--set path=value` in order.
+    pub fn read(file: &Path, overrides: &[String]) -> Result<Self> {
+        let experiment = Experiment::read(file, overrides)?;
+        Self::new(experiment).with_context(|| file.display().to_string())
+    }
+
+    fn new(experiment: Experiment) -> Result<Self> {
+        let plan = Plan::new(&experiment)?;
+        for Entry { method_name, topology_name, faults, timing, .. } in &plan.entries {
+            if !faults.are_none() || !matches!(timing, Timing::Rounds) {
+                bail!(
+                    "method \"{method_name}\" on topology \"{topology_name}\": faults and clocks are the simulator's; agents have the \
+                     network's own, and work in rounds"
+                );
+            }
+        }
+        Ok(Self { experiment, plan })
+    }
+
+    /// All cells, in the order of the output.
+    pub fn cells(&self) -> Vec<NetworkedCell<'_>> {
+        let cells = self.plan.cells().into_iter();
+        cells
+            .map(|cell| NetworkedCell { spec: &self.experiment.variants[cell.entry.variant], cell })
+            .collect()
+    }
+
+    /// Makes the output folder if need be, and checks that files can be made in it.
+    pub fn prepare(&self, folder: &Path) -> Result<()> {
+        OutputFolder::prepare(folder).map(drop)
+    }
+
+    /// Writes `curves.csv` and `summary.json` into a folder, as the simulator would; returns where.
+    pub fn save(&self, folder: &Path, results: Vec<(NetworkedCell<'_>, Ended)>) -> Result<Vec<PathBuf>> {
+        let ran: Vec<Ran<'_>> = results.into_iter().map(|(cell, ended)| ended.of(cell.cell)).collect();
+        crate::results::save(&OutputFolder::prepare(folder)?, &self.plan, Purpose::Figures, &ran)
+    }
+}
+
+/// One run of an experiment.
+#[derive(Debug, Clone)]
+pub struct NetworkedCell<'a> {
+    cell: Cell<'a>,
+    /// The variant that it belongs to.
+    spec: &'a Spec,
+}
+
+/// How a cell ended.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// Whether its states went beyond all bounds before all rounds were done.
+    pub diverged: bool,
+    /// Rounds done.
+    pub rounds: u64,
+    /// SHA-256 of all states.
+    pub state_hash: String,
+    /// Time in rounds.
+    pub seconds: f64,
+    /// Time in measuring.
+    pub seconds_observing: f64,
+    /// What was measured.
+    pub points: Vec<Measurement>,
+}
+
+impl Ended {
+    /// Whether it diverged, as the simulator's results would say of the same states: they went beyond all bounds, or the curve did.
+    pub fn has_diverged(&self) -> bool {
+        self.status() == CellStatus::Diverged
+    }
+
+    fn status(&self) -> CellStatus {
+        let status = if self.diverged { CellStatus::Diverged } else { CellStatus::Completed };
+        status.judged_by(&self.points)
+    }
+
+    fn of(self, cell: Cell<'_>) -> Ran<'_> {
+        let end = End {
+            status: self.status(),
+            rounds: self.rounds,
+            state_hash: self.state_hash,
+            seconds_stepping: self.seconds,
+            seconds_observing: self.seconds_observing,
+        };
+        Ran { cell, result: CellResult { end, points: self.points.into() } }
+    }
+}
+
+/// An agent's share of a problem: its settings, and its rows where they are given by rows.
+#[derive(Debug)]
+pub struct Share {
+    /// `[problem]` for this agent alone, or for all of them if it is drawn from a seed.
+    pub settings: Table,
+    /// For how many agents the settings are: 1, or all.
+    pub agents: usize,
+    /// The agent's rows; the settings name them as `dataset`.
+    pub rows: Option<Dataset>,
+}
+
+impl<'a> NetworkedCell<'a> {
+    /// Its names: topology, method and repetition.
+    pub fn names(&self) -> (&'a str, &'a str, u64) {
+        (&self.cell.entry.topology_name, &self.cell.entry.method_name, self.cell.repetition)
+    }
+
+    /// The hash of all that its result depends on.
+    pub fn key(&self) -> &str {
+        &self.cell.key
+    }
+
+    /// What the simulator needs.
+    pub fn setup(&self) -> Setup<'a> {
+        self.cell.setup()
+    }
+
+    /// What is measured beside the rest. Where that takes F*, it may take a moment.
+    pub fn extras(&self) -> Extras {
+        self.cell.extras()
+    }
+
+    /// The method, as it is put together.
+    pub fn recipe(&self) -> &'a Recipe {
+        &self.cell.entry.recipe
+    }
+
+    /// Rounds to be done.
+    pub fn rounds(&self) -> u64 {
+        self.cell.entry.run.iterations
+    }
+
+    /// States are measured every so many rounds.
+    pub fn record_every(&self) -> u64 {
+        self.cell.entry.run.record_every
+    }
+
+    /// States are looked at every so many rounds, to see whether they have diverged.
+    pub fn look_every(&self) -> u64 {
+        look_every(self.cell.entry.run.record_every)
+    }
+
+    /// Hashes of the problem, and of R and C.
+    pub fn hashes(&self) -> [String; 3] {
+        let [pull, push] = self.cell.entry.mixing_sha256();
+        [self.cell.entry.problem.sha256.clone(), pull, push]
+    }
+
+    /// What each agent needs of the problem: of rows its own only. Problems that are drawn from a seed everyone draws.
+    pub fn shares(&self, dataset: &str) -> Result<Vec<Share>> {
+        let Spec { problem, run: RunSpec { agents, .. }, .. } = self.spec;
+        let agents = *agents;
+        let Some(Rows { data, partition, seed, classes }) = problem.rows()? else {
+            let settings = problem.to_settings(None)?;
+            let whole = || Share { settings: settings.clone(), agents, rows: None };
+            return Ok((0..agents).map(|_| whole()).collect());
+        };
+        let settings = problem.to_settings(Some(OwnRows { dataset, features: data.features, classes }))?;
+        let shards = partition.split(&data.labels, agents, seed)?;
+        let share = |rows: Vec<usize>| Share {
+            settings: settings.clone(),
+            agents: 1,
+            rows: Some(data.select(&rows)),
+        };
+        Ok(shards.into_iter().map(share).collect())
+    }
+}
+
+impl Share {
+    /// The agent's rows as text in LIBSVM's format, to the last bit.
+    pub fn text(&self) -> Result<Option<Vec<u8>>> {
+        let write = |rows: &Dataset| {
+            let mut text = vec![];
+            libsvm::write(rows, &mut text)?;
+            anyhow::Ok(text)
+        };
+        self.rows.as_ref().map(write).transpose()
+    }
+}
+
+/// Builds a problem from its settings, for so many agents; paths in them are relative to `folder`.
+pub fn problem(settings: Table, agents: usize, folder: &Path) -> Result<Box<dyn Problem>> {
+    let measure = MeasureSpec::Only { loss_gap: false, agents: false };
+    let run = RunSpec { agents, iterations: 1, repetitions: 1, seed: 1, record_every: 1, measure };
+    let spec = ProblemSpec::read(Fields::new("problem", settings), folder, run)?;
+    Problems::build(&spec, agents)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::divergence::tests::curve;
+
+    /// Also where methods sit topologies out, and the problem is swept.
+    #[test]
+    fn every_cell_has_the_problem_of_its_own_variant() {
+        let text = "[problem]\nkind = \"quadratic\"\ndim = 1\n[run]\nagents = 3\niterations = 1\n\
+                    [[topology]]\nkind = \"ring\"\n[[topology]]\nkind = \"star\"\n\
+                    [[method]]\nkind = \"smtpp\"\nstep = 0.1\n\
+                    [[method]]\nkind = \"sgp\"\nstep = 0.1\nonly = [\"star\"]\n\
+                    [sweep]\nproblem.dim = [1, 2, 3]\n";
+        let place = tempfile::tempdir().unwrap();
+        let file = place.path().join("swept.toml");
+        std::fs::write(&file, text).unwrap();
+        let networked = Networked::read(&file, &[]).unwrap();
+        let cells = networked.cells();
+        assert_eq!(cells.len(), 3 * 3);
+        for cell in cells {
+            let (topology, method, _) = cell.names();
+            let dim = cell.shares("rows").unwrap()[0].settings["dim"].as_integer().unwrap();
+            assert!(topology.ends_with(&format!("[problem.dim={dim}]")), "{method} on {topology}: {dim}");
+            assert_eq!(cell.setup().problem.dim() as i64, dim);
+        }
+    }
+
+    /// Agents cannot know F; their results are judged by the curve all the same.
+    #[test]
+    fn agents_results_diverge_where_the_simulators_do() {
+        let ended = |losses: &[f64]| Ended {
+            diverged: false,
+            rounds: 20,
+            state_hash: String::new(),
+            seconds: 0.0,
+            seconds_observing: 0.0,
+            points: curve(losses),
+        };
+        assert!(!ended(&[1.0, 0.5, 0.2]).has_diverged());
+        assert!(ended(&[1.0, 1e4, 1e8]).has_diverged());
+        assert!(Ended { diverged: true, ..ended(&[1.0]) }.has_diverged());
+    }
+}

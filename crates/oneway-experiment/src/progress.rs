@@ -1,0 +1,36 @@
+//! How far a run is, for whoever wants to show it.
+
+use std::fmt::Debug;
+
+use crate::experiment::plan::Cell;
+
+/// Is told of the rounds of all cells, whether they are run or not.
+pub trait Progress: Debug + Sync {
+    /// These rounds need not be run.
+    fn skip(&self, rounds: u64);
+
+    /// A cell begins. What is returned is told of its rounds, and dropped at its end.
+    fn begin(&self, cell: &Cell<'_>) -> Box<dyn CellProgress>;
+}
+
+/// Is told how far one cell is.
+pub trait CellProgress: Debug + Send {
+    /// Round `k` is done.
+    fn reach(&mut self, k: u64);
+}
+
+/// Shows nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Silent;
+
+impl Progress for Silent {
+    fn skip(&self, _rounds: u64) {}
+
+    fn begin(&self, _cell: &Cell<'_>) -> Box<dyn CellProgress> {
+        Box::new(Silent)
+    }
+}
+
+impl CellProgress for Silent {
+    fn reach(&mut self, _k: u64) {}
+}

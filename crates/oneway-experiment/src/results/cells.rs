@@ -1,0 +1,208 @@
+//! Finished runs, kept by content: a file for each, named by the hash of all that its result depends on.
+//!
+//! A run that was interrupted goes on where it was, and a run with one setting changed computes only what changed. An
+//! entry carries its own checksum; one that is damaged is computed again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use oneway::engine::metrics::Measurement;
+use serde::{Deserialize, Serialize};
+
+use super::curves::{point_from_csv, point_to_csv};
+use super::divergence;
+use crate::experiment::plan::Cell;
+use crate::files::write_whole;
+use crate::hash::sha256;
+
+/// A cell and what came of it.
+#[derive(Debug)]
+pub struct Ran<'a> {
+    /// The cell.
+    pub cell: Cell<'a>,
+    /// What came of it.
+    pub result: CellResult,
+}
+
+/// A run that came to its end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CellResult {
+    /// How it ended.
+    pub end: End,
+    /// What was measured, state by state.
+    pub points: Arc<[Measurement]>,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// In a word.
+    pub status: CellStatus,
+    /// Rounds done.
+    pub rounds: u64,
+    /// SHA-256 of all final states.
+    pub state_hash: String,
+    /// Time in rounds.
+    pub seconds_stepping: f64,
+    /// Time in measuring.
+    pub seconds_observing: f64,
+}
+
+/// [`oneway::engine::Status`], in a word, once the curve has been [looked at](divergence) too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CellStatus {
+    /// All rounds were done.
+    Completed,
+    /// States or the curve went beyond all bounds.
+    Diverged,
+    /// All rounds were done, but an agent was left with next to no push-sum weight.
+    Starved,
+    /// The user stopped it.
+    Stopped,
+}
+
+impl CellStatus {
+    /// The same, but diverged where the curve shows it of a run that did all its rounds.
+    pub(crate) fn judged_by(self, points: &[Measurement]) -> Self {
+        match self {
+            Self::Completed | Self::Starved if divergence::shows(points) => Self::Diverged,
+            status => status,
+        }
+    }
+
+    /// Whether all rounds were done, so that the last state is a result.
+    pub fn came_to_its_end(self) -> bool {
+        matches!(self, Self::Completed | Self::Starved)
+    }
+}
+
+/// The first line of an entry.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    key: String,
+    sha256: String,
+    end: End,
+}
+
+/// A folder of finished runs.
+#[derive(Debug)]
+pub struct CellStore(PathBuf);
+
+impl CellStore {
+    /// The store of an output folder.
+    pub fn of(folder: &Path) -> Self {
+        Self(folder.join("cells"))
+    }
+
+    /// A store that is gone with the guard it comes in, for runs whose results must not be kept.
+    pub fn scratch() -> Result<Scratch> {
+        Ok(Scratch(tempfile::tempdir().context("cannot make a temporary folder")?))
+    }
+
+    /// Keeps a result.
+    pub(crate) fn put(&self, key: &str, result: &CellResult) -> Result<()> {
+        let body = body(&result.points);
+        let head = Head { key: key.to_owned(), sha256: sha256(&body), end: result.end.clone() };
+        fs::create_dir_all(&self.0).with_context(|| format!("cannot write to {}", self.0.display()))?;
+        write_whole(&self.path(key), format!("{}\n{body}", serde_json::to_string(&head)?))
+    }
+
+    /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for dead.
+    pub(crate) fn get(&self, key: &str) -> Option<CellResult> {
+        let path = self.path(key);
+        let text = fs::read(&path).ok()?;
+        let result = String::from_utf8(text).ok().and_then(|text| read(key, &text));
+        if result.is_none() {
+            eprintln!("oneway: {} is damaged: computing it again", path.display());
+        }
+        result
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.0.join(format!("{key}.cell"))
+    }
+}
+
+/// A temporary folder for a store.
+#[derive(Debug)]
+pub struct Scratch(tempfile::TempDir);
+
+impl Scratch {
+    /// The store in it.
+    pub fn store(&self) -> CellStore {
+        CellStore::of(self.0.path())
+    }
+}
+
+/// The lines of a curve, without names.
+pub fn body(points: &[Measurement]) -> String {
+    points.iter().map(|point| point_to_csv(point) + "\n").collect()
+}
+
+fn read(key: &str, text: &str) -> Option<CellResult> {
+    let (head, body) = text.split_once('\n')?;
+    let head: Head = serde_json::from_str(head).ok()?;
+    let whole = head.key == key && head.sha256 == sha256(body);
+    let points = body.lines().map(point_from_csv).collect::<Option<Arc<[_]>>>()?;
+    whole.then_some(CellResult { end: head.end, points })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn result() -> CellResult {
+        let point = |iteration| Measurement {
+            iteration,
+            loss: 0.1 + 0.2,
+            grad_norm_sq: 1e-9,
+            consensus_error: 0.0,
+            tracking_error: None,
+            momentum_error: None,
+            conservation_error: Some(1e-17),
+            test_accuracy: Some(0.84),
+            bytes_sent: Some(12),
+            time: Some(0.1),
+            loss_gap: Some(1.0 / 3.0),
+            agents_grad_norm_sq: None,
+        };
+        let end = End {
+            status: CellStatus::Diverged,
+            rounds: 20,
+            state_hash: "ab".repeat(32),
+            seconds_stepping: 0.1,
+            seconds_observing: 0.2,
+        };
+        CellResult { end, points: Arc::new([point(0), point(10)]) }
+    }
+
+    #[test]
+    fn a_result_comes_back_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = CellStore::of(folder.path());
+        assert_eq!(store.get("k"), None);
+        store.put("k", &result()).unwrap();
+        assert_eq!(store.get("k"), Some(result()));
+    }
+
+    #[test]
+    fn damage_anywhere_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = CellStore::of(folder.path());
+        store.put("k", &result()).unwrap();
+        let whole = fs::read(store.path("k")).unwrap();
+        for cut in [0, 1, whole.len() / 2, whole.len() - 1] {
+            fs::write(store.path("k"), &whole[..cut]).unwrap();
+            assert_eq!(store.get("k"), None, "cut to {cut} bytes");
+        }
+        // a digit of the curve changed: still readable, no longer what was computed
+        let text = String::from_utf8(whole).unwrap().replace("0.84", "0.94");
+        fs::write(store.path("k"), text).unwrap();
+        assert_eq!(store.get("k"), None);
+        fs::write(store.path("k"), [0xff, 0xfe, 0x00]).unwrap();
+        assert_eq!(store.get("k"), None);
+    }
+}

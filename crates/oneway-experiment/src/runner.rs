@@ -1,0 +1,194 @@
+//! Runs cells: side by side over the cores, each once however many share it, kept as soon as they are finished.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use oneway::engine::Status;
+use oneway::engine::observe::{Observer, View};
+use oneway::engine::record::{self, Recorder};
+use oneway::engine::simulator::worth_threads;
+use rayon::prelude::*;
+
+use crate::experiment::plan::Cell;
+use crate::experiment::spec::RunSpec;
+use crate::progress::{CellProgress, Progress, Silent};
+use crate::results::cells::{CellResult, CellStatus, CellStore, End, Ran};
+
+/// A pool of this number of threads (`None`: one for each core).
+pub fn pool(threads: Option<u16>) -> Result<rayon::ThreadPool> {
+    Ok(rayon::ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build()?)
+}
+
+/// How to run.
+#[derive(Debug)]
+pub struct Runner {
+    pool: rayon::ThreadPool,
+    interrupted: Arc<AtomicBool>,
+    show: fn(u64) -> Box<dyn Progress>,
+}
+
+impl Runner {
+    /// A runner on this number of threads (`None`: one for each core).
+    pub fn new(threads: Option<u16>) -> Result<Self> {
+        Ok(Self { pool: pool(threads)?, interrupted: Arc::default(), show: |_rounds| Box::new(Silent) })
+    }
+
+    /// The same, which makes a progress for a number of rounds whenever it runs cells.
+    pub fn showing(self, show: fn(u64) -> Box<dyn Progress>) -> Self {
+        Self { show, ..self }
+    }
+
+    /// A flag that stops the runner once it is set: cells that run end at their next look, and no other begins.
+    pub fn interrupted(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupted)
+    }
+
+    /// Whether the user has asked to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Does `work` on this runner's threads.
+    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+        self.pool.install(work)
+    }
+
+    /// Runs cells and returns them in their order. What the store has is not computed again, unless it must be `fresh`;
+    /// what is finished is kept in it at once. After an interruption cells that never began are missing.
+    pub fn run<'a>(&self, cells: &[Cell<'a>], store: &CellStore, fresh: bool) -> Result<Vec<Ran<'a>>> {
+        self.run_within(&*(self.show)(rounds(cells)), cells, store, fresh)
+    }
+
+    /// The same as a part of more: progress is told of all rounds of these cells, run or not.
+    pub fn run_within<'a, 'c>(
+        &self,
+        progress: &dyn Progress,
+        cells: &'c [Cell<'a>],
+        store: &CellStore,
+        fresh: bool,
+    ) -> Result<Vec<Ran<'a>>> {
+        let mut first_with_key = HashMap::new();
+        for cell in cells {
+            first_with_key.entry(&*cell.key).or_insert(cell);
+        }
+        // in the order of the file, so that an interruption leaves its first cells
+        let jobs: Vec<&'c Cell<'a>> =
+            cells.iter().filter(|cell| std::ptr::eq(first_with_key[&*cell.key], *cell)).collect();
+        let distinct: u64 = jobs.iter().map(|cell| cell.entry.run.iterations).sum();
+        progress.skip(rounds(cells) - distinct);
+        let run = |&cell: &&'c Cell<'a>, spare: bool| {
+            let kept = if fresh { None } else { store.get(&cell.key) };
+            let result = match kept {
+                Some(kept) => {
+                    progress.skip(cell.entry.run.iterations);
+                    kept
+                }
+                None if self.is_interrupted() => return Ok(None),
+                None => {
+                    let result = self.compute(cell, spare, progress.begin(cell))?;
+                    if result.end.status != CellStatus::Stopped {
+                        store.put(&cell.key, &result)?;
+                    }
+                    result
+                }
+            };
+            Ok(Some((cell.key.as_str(), result)))
+        };
+        let large = |cell: &&Cell<'a>| {
+            let problem = &cell.entry.problem.problem;
+            worth_threads(problem.agents(), problem.dim())
+        };
+        // large cells in turn, each on all threads; small ones side by side, each on one, unless threads would be left over
+        let (large, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
+            jobs.iter().partition(|cell| large(cell));
+        let spare = small.len() < self.pool.current_num_threads();
+        let results: Result<Vec<_>> = self.pool.install(|| {
+            // F* on all threads before they have cells to run, each of which would look for it alone
+            jobs.iter().for_each(|cell| drop(cell.entry.optimum()));
+            let mut results = large.iter().map(|cell| run(cell, false)).collect::<Result<Vec<_>>>()?;
+            results.extend(small.par_iter().map(|cell| run(cell, spare)).collect::<Result<Vec<_>>>()?);
+            Ok(results)
+        });
+        let results: HashMap<&str, CellResult> = results?.into_iter().flatten().collect();
+        let ran = cells.iter().filter_map(|cell| {
+            let result = results.get(&*cell.key)?.clone();
+            Some(Ran { cell: cell.clone(), result })
+        });
+        Ok(ran.collect())
+    }
+
+    /// Runs one cell; with threads to spare, they measure while it goes on.
+    fn compute(&self, cell: &Cell<'_>, spare: bool, bar: Box<dyn CellProgress>) -> Result<CellResult> {
+        let (run, setup, extras) = (cell.entry.run, cell.setup(), cell.extras());
+        let mut engine = cell.entry.engine(setup)?;
+        let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + '_)| {
+            let mut watch = Watch { run, record, bar, interrupted: &self.interrupted };
+            let outcome = engine.run(run.iterations, look_every(run.record_every), &mut watch)?;
+            oneway::Result::Ok((outcome, Instant::now()))
+        };
+        let ((outcome, waited), points) = match spare {
+            true => {
+                let run = |recorder: &mut record::Beside<'_, '_>| watched(&mut |view| recorder.record(view));
+                let (ran, points) = record::beside(setup, extras, run)?;
+                (ran?, points)
+            }
+            false => {
+                let mut recorder = Recorder::new(extras);
+                let ran = watched(&mut |view| recorder.record(view))?;
+                (ran, recorder.finish(&engine.view())?)
+            }
+        };
+        let observing = outcome.observing + waited.elapsed();
+        let (status, rounds) = match outcome.status {
+            Status::Completed => (CellStatus::Completed, run.iterations),
+            Status::Diverged { round } => (CellStatus::Diverged, round),
+            Status::Starved { .. } => (CellStatus::Starved, run.iterations),
+            Status::Stopped { round } => (CellStatus::Stopped, round),
+            Status::Failed { round, reason } => bail!("{cell}: round {round}: {reason}"),
+        };
+        let end = End {
+            status: status.judged_by(&points),
+            rounds,
+            state_hash: engine.state_hash(),
+            seconds_stepping: outcome.stepping.as_secs_f64(),
+            seconds_observing: observing.as_secs_f64(),
+        };
+        Ok(CellResult { end, points: points.into() })
+    }
+}
+
+/// Rounds that cells ask for.
+fn rounds(cells: &[Cell<'_>]) -> u64 {
+    cells.iter().map(|cell| cell.entry.run.iterations).sum()
+}
+
+/// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait for long.
+pub(crate) fn look_every(record_every: u64) -> u64 {
+    const SOON: u64 = 100;
+    (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)
+}
+
+/// Records what is to be recorded, moves the bar, and stops when the user asks to.
+struct Watch<'a> {
+    run: RunSpec,
+    record: &'a mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + 'a),
+    bar: Box<dyn CellProgress>,
+    interrupted: &'a AtomicBool,
+}
+
+impl Observer for Watch<'_> {
+    fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
+        if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
+            (self.record)(view)?;
+        }
+        self.bar.reach(view.k);
+        Ok(match self.interrupted.load(Ordering::Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        })
+    }
+}

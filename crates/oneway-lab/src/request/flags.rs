@@ -1,0 +1,32 @@
+//! Flags that say more of a command's topologies.
+
+use clap::builder::TypedValueParser;
+
+use super::parameters::FamilyParameters;
+
+/// What holds for every topology of a command, unless it says otherwise itself.
+#[derive(Debug, clap::Args)]
+pub(crate) struct TopologyFlags {
+    /// Number of agents [of a file: one more than its largest id]
+    #[arg(long, value_name = "N", value_parser = whole())]
+    pub(crate) agents: Option<u64>,
+    /// The agent that spanning trees are rooted at [default: 0]
+    #[arg(long, value_name = "AGENT", value_parser = whole())]
+    pub(crate) root: Option<u64>,
+    /// Weights of the full digraph: uniform or metropolis [default: uniform]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) weights: Option<String>,
+    /// Seed of random families [default: 1]
+    #[arg(long, value_parser = whole())]
+    pub(crate) seed: Option<u64>,
+    /// Divide the weights of files by their sums: the rows of R, the columns of C
+    #[arg(long)]
+    pub(crate) normalise: bool,
+    #[command(flatten)]
+    pub(crate) parameters: FamilyParameters,
+}
+
+/// Whole numbers as an experiment file can hold them.
+fn whole() -> impl TypedValueParser<Value = u64> {
+    clap::value_parser!(u64).range(..=i64::MAX.unsigned_abs())
+}
