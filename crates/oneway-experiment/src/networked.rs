@@ -7,6 +7,7 @@ use oneway::data::{Dataset, libsvm};
 use oneway::engine::Setup;
 use oneway::engine::metrics::{Extras, Measurement};
 use oneway::methods::combine::Recipe;
+use oneway::numeric::Precision;
 use oneway::problem::Problem;
 use toml::Table;
 
@@ -212,7 +213,8 @@ impl Share {
 /// Builds a problem from its settings, for so many agents; paths in them are relative to `folder`.
 pub fn problem(settings: Table, agents: usize, folder: &Path) -> Result<Box<dyn Problem>> {
     let measure = MeasureSpec::Only { loss_gap: false, agents: false };
-    let run = RunSpec { agents, iterations: 1, repetitions: 1, seed: 1, record_every: 1, measure };
+    let precision = Precision::F64; // problems know no other
+    let run = RunSpec { agents, iterations: 1, repetitions: 1, seed: 1, record_every: 1, precision, measure };
     let spec = ProblemSpec::read(Fields::new("problem", settings), folder, run)?;
     Problems::build(&spec, agents)
 }

@@ -17,6 +17,7 @@ use anyhow::{Context, Result, bail};
 use oneway::engine::Simulator;
 use oneway::engine::asynchronous::{Asynchronous, Clock, Synchronous, Times};
 use oneway::engine::{Engine, Setup};
+use oneway::numeric::Precision;
 use toml::Value;
 
 use super::fields::{Fields, real};
@@ -74,12 +75,20 @@ impl Timing {
     }
 
     /// What runs it.
-    pub(crate) fn engine<'a>(self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
+    pub(crate) fn engine<'a>(
+        self,
+        setup: Setup<'a>,
+        precision: Precision,
+    ) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
+        let simulator = || -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
+            Ok(match precision {
+                Precision::F64 => Box::new(Simulator::new(setup)?),
+                Precision::F32 => Box::new(Simulator::<f32>::with_precision(setup)?),
+            })
+        };
         Ok(match self {
-            Timing::Rounds => Box::new(Simulator::new(setup)?),
-            Timing::Synchronous(clock) => {
-                Box::new(Synchronous::new(Box::new(Simulator::new(setup)?), clock)?)
-            }
+            Timing::Rounds => simulator()?,
+            Timing::Synchronous(clock) => Box::new(Synchronous::new(simulator()?, clock)?),
             Timing::Asynchronous(clock) => Box::new(Asynchronous::new(setup, clock)?),
         })
     }

@@ -13,6 +13,7 @@ use oneway::graph::Topology;
 use oneway::graph::mixing::Mixing;
 use oneway::method::{Method, Network};
 use oneway::methods::combine::Recipe;
+use oneway::numeric::Precision;
 use oneway::numeric::sample::derive_seed;
 
 use super::Experiment;
@@ -84,6 +85,9 @@ pub struct Cell<'a> {
     pub(crate) key: String,
 }
 
+/// The column of `curves.csv` that says in which precision a run was made, where it is not the usual one.
+const PRECISION: &str = "run.precision";
+
 impl Plan {
     /// Resolves and checks an experiment; reads the files it names.
     pub fn new(experiment: &Experiment) -> Result<Self> {
@@ -105,7 +109,10 @@ impl Plan {
     /// The same; refuses what theory does not speak of: agents that do not wait, and networks that fail.
     pub fn for_theory(experiment: &Experiment) -> Result<Self> {
         let plan = Self::new(experiment)?;
-        for Entry { method_name, topology_name, timing, faults, .. } in &plan.entries {
+        for Entry { method_name, topology_name, timing, faults, run, .. } in &plan.entries {
+            if run.precision != Precision::F64 {
+                bail!("run: `precision` = \"{}\": theory is checked in \"f64\"", run.precision);
+            }
             if timing.is_asynchronous() {
                 bail!("method \"{method_name}\" is asynchronous, and theory is true of rounds");
             }
@@ -147,10 +154,26 @@ fn entries_of(variant: usize, spec: &Spec, problems: &mut Problems) -> Result<Ve
             let entry = on(links, topology)
                 .map_err(|error| with_advice(error, elsewhere().map(|(other, _)| *other)))
                 .with_context(|| format!("method \"{}\" on topology \"{}\"", method.name, topology.name))?;
-            entries.push(Entry { variant, swept: spec.swept.of(&topology.name, &method.name), ..entry });
+            let mut swept = spec.swept.of(&topology.name, &method.name);
+            let named = swept.iter().any(|(name, _)| name == PRECISION);
+            if run.precision != Precision::F64 && !named {
+                swept.push((PRECISION.to_owned(), run.precision.to_string())); // curves say that they are not in f64
+            }
+            entries.push(Entry { variant, swept, ..entry });
         }
     }
     Ok(entries)
+}
+
+/// Single precision is for rules, in rounds on links that do not fail; the error says what is in the way.
+fn check_single_precision(method: &dyn Method, faults: &Faults, timing: &Timing) -> Result<()> {
+    if !faults.are_none() || timing.is_asynchronous() {
+        bail!(
+            "`precision` = \"f32\" is for rounds on links that do not fail: leave out faults and `asynchronous`, or run in \"f64\""
+        );
+    }
+    method.single_precision().map(drop).ok_or(oneway::Error::NoSinglePrecision)?;
+    Ok(())
 }
 
 /// An error of a method on a topology, and how to keep the method to those that it can run on, if there are any.
@@ -223,6 +246,9 @@ impl Entry {
         };
         let schedule = schedule.divided_by(divided_by)?;
         timing.check(&setup(schedule))?;
+        if run.precision == Precision::F32 {
+            check_single_precision(&**method, &faults, timing)?;
+        }
         Ok(Self {
             topology_name: topology_spec.name.clone(),
             method_name: spec.name.clone(),
@@ -245,7 +271,7 @@ impl Entry {
     /// What runs a cell of it.
     pub(crate) fn engine<'a>(&self, setup: Setup<'a>) -> oneway::Result<Box<dyn Engine<'a> + Send + 'a>> {
         match self.faults.are_none() {
-            true => self.timing.engine(setup),
+            true => self.timing.engine(setup, self.run.precision),
             false => Ok(Box::new(Unreliable::new(setup, self.faults.clone())?)),
         }
     }
@@ -278,6 +304,7 @@ impl Entry {
         identity.part("method", &self.recipe);
         identity.part("step", &self.schedule);
         identity.part("timing", &self.timing);
+        identity.text("precision", self.run.precision.name());
         identity.count("rounds", self.run.iterations);
         identity.count("record_every", self.run.record_every);
         identity.part("measure", &self.measure);

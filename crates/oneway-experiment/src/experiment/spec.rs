@@ -10,6 +10,7 @@ use oneway::graph::MAX_AGENTS;
 use oneway::graph::families::{self, Family};
 use oneway::graph::topology::{Subgraph, Weights};
 use oneway::methods::{self, Kind};
+use oneway::numeric::Precision;
 use oneway::parameters::Parameters;
 use toml::{Table, Value};
 
@@ -54,6 +55,8 @@ pub struct RunSpec {
     pub seed: u64,
     /// States are measured every this number of rounds, and at the end.
     pub record_every: u64,
+    /// What states and messages are made of.
+    pub precision: Precision,
     /// The columns that take more time.
     pub(crate) measure: MeasureSpec,
 }
@@ -198,12 +201,15 @@ impl RunSpec {
         let (agents, iterations) = (fields.count("agents")?, fields.count("iterations")?);
         let (repetitions, seed) = (fields.count("repetitions")?, fields.count("seed")?);
         let (record_every, measure) = (fields.count("record_every")?, MeasureSpec::read(&mut fields)?);
+        let precisions = [Precision::F64, Precision::F32].map(|precision| (precision.name(), precision));
+        let precision = fields.choice("precision", &precisions)?;
         let spec = Self {
             agents: fields.required("agents", agents)? as usize,
             iterations: fields.required("iterations", iterations)?,
             repetitions: repetitions.unwrap_or(1),
             seed: seed.unwrap_or(1),
             record_every: record_every.unwrap_or(10),
+            precision: precision.unwrap_or_default(),
             measure,
         };
         for (name, value, most) in [

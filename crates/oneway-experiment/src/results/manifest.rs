@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use oneway::numeric::Precision;
 use serde::{Deserialize, Serialize};
 
 use super::cells::{CellStatus, End, Ran, body};
@@ -67,6 +68,9 @@ pub struct EntryRecord {
     pub(crate) graph: String,
     /// `rounds`, `synchronous` (rounds with a clock) or `asynchronous`.
     pub(crate) timing: String,
+    /// `f64` or `f32`; folders of earlier versions have only the first, and do not say so.
+    #[serde(default = "double")]
+    pub(crate) precision: String,
     /// Hash of the problem: its data and how they are split.
     pub problem_sha256: String,
     /// Hash of R of the whole period, as links and weights.
@@ -83,6 +87,10 @@ pub struct EntryRecord {
     pub optimum: Option<Optimum>,
 }
 
+fn double() -> String {
+    Precision::F64.to_string()
+}
+
 impl EntryRecord {
     /// What is known of an entry before it runs.
     pub fn new(entry: &Entry) -> Self {
@@ -92,6 +100,7 @@ impl EntryRecord {
             method: entry.method_name.clone(),
             graph: entry.graph.to_owned(),
             timing: entry.timing.name().to_owned(),
+            precision: entry.run.precision.to_string(),
             problem_sha256: entry.problem.sha256.clone(),
             pull_sha256,
             push_sha256,
