@@ -3,28 +3,19 @@
 //! Exit codes: 0 done; 1 `verify` or `replay` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
 //! was finished was written).
 
-mod args;
-mod audit;
-mod certify;
-mod claims;
-mod commands;
-mod figure;
-mod inspect;
-mod methods_page;
+mod cli;
+mod draw;
 mod number;
-mod progress;
-mod report;
 mod request;
-mod sensitivity;
-mod sweep_stability;
-mod tune;
+mod studies;
 
 use std::process::ExitCode;
 
 use clap::Parser;
 use oneway_experiment::names;
 
-use args::{Args, Command};
+use cli::args::{Args, Command};
+use cli::commands;
 
 /// What the command does.
 pub fn main() -> ExitCode {

@@ -33,9 +33,9 @@ pub(crate) type Chosen = Vec<(String, String)>;
 
 /// One of the experiments that a file with a `[sweep]` stands for.
 #[derive(Debug)]
-pub struct Variant {
+pub(crate) struct Variant {
     /// Without the `[sweep]`.
-    pub settings: Table,
+    pub(crate) settings: Table,
     pub(crate) swept: Swept,
 }
 
@@ -72,7 +72,7 @@ const TOPOLOGY: &str = "topology";
 const METHOD: &str = "method";
 
 /// The experiments that a file with a `[sweep]` stands for; just itself, if it has none.
-pub fn expand(mut settings: Table) -> Result<Vec<Variant>> {
+pub(crate) fn expand(mut settings: Table) -> Result<Vec<Variant>> {
     let mut swept = Swept::default();
     let Some(sweep) = settings.remove("sweep") else { return Ok(vec![Variant { settings, swept }]) };
     let Value::Table(sweep) = sweep else {

@@ -50,7 +50,7 @@ pub struct End {
     pub seconds_observing: f64,
 }
 
-/// [`oneway::engine::Status`], in a word, once the curve has been [looked at](divergence) too.
+/// [`oneway::engine::Status`], in a word, once the curve has been looked at too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CellStatus {

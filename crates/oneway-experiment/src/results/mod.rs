@@ -2,7 +2,7 @@
 
 pub mod cells;
 pub mod curves;
-pub mod divergence;
+pub(crate) mod divergence;
 pub mod folder;
 pub mod manifest;
 pub mod repetitions;

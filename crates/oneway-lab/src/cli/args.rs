@@ -1,0 +1,305 @@
+//! What the user typed.
+
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::request::TopologyFlags;
+use crate::studies::sweep_stability::Question;
+use crate::studies::tune::Criterion;
+
+/// Decentralised optimisation over directed networks: run experiments, look at methods, topologies and data.
+#[derive(Debug, Parser)]
+#[command(name = "oneway", version, arg_required_else_help = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Reproduce the paper: both experiments, a verdict on every claim, figures and a page
+    Reproduce(ReproduceArgs),
+    /// Run an experiment file; writes curves.csv, summary.json, figures and report.html
+    Run(RunArgs),
+    /// What theory says of an experiment (stable and certified steps, floor, bound) beside what is measured
+    Certify(CertifyArgs),
+    /// Find a good step size and momentum (or heavy ball) for each method on each topology of an experiment, and compare
+    Tune(TuneArgs),
+    /// Put every inequality of SMTPP's convergence theory to runs: slack, violations, printed against corrected
+    Audit(AuditArgs),
+    /// Run a results folder again and compare every bit with what it claims
+    Verify(VerifyArgs),
+    /// Run asynchronous cells again from their logs of arrivals and compare the final states
+    Replay(ReplayArgs),
+    /// Draw the figures and the page of a results folder again, without running anything
+    Report(ReportArgs),
+    /// Put two results folders side by side: settings that differ, means, and whether noise explains the difference
+    Compare(CompareArgs),
+    /// Ask a topology what it can do: connectivity, π, c_π, mixing, the steps that methods bear
+    Inspect(InspectArgs),
+    /// Map the largest stable step over a parameter of a topology and over the momentum
+    SweepStability(SweepStabilityArgs),
+    /// List the methods, estimators and combinators, with their rules and parameters
+    Methods(MethodsArgs),
+    /// List the codecs, with their rules and parameters
+    Codecs(ListArgs),
+    /// List the topologies, with their parameters
+    Topologies(ListArgs),
+    /// Export or describe a dataset
+    Data(DataArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReproduceArgs {
+    /// Folder for the results [default: out/reproduce; with --quick out/reproduce-quick]
+    #[arg(long, value_name = "DIR", value_parser = output())]
+    pub(crate) out: Option<PathBuf>,
+    /// Two repetitions and few recorded states: a look, not a verdict
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Also run the study of what the paper leaves open
+    #[arg(long)]
+    pub(crate) sensitivity: bool,
+    /// Compute every cell again, also those that an earlier run has finished
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportArgs {
+    /// A results folder, or a folder of them
+    pub(crate) dir: PathBuf,
+    /// Draw every column of curves.csv, not only losses, gradients and consensus
+    #[arg(long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    /// The experiment, a TOML file
+    pub(crate) file: PathBuf,
+    /// Folder for the results [default: out/ and the file's name]
+    #[arg(long, value_name = "DIR", value_parser = output())]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Compute every cell again, also those that an earlier run into the same folder has finished
+    #[arg(long)]
+    pub(crate) fresh: bool,
+    /// Write curves.csv and summary.json only: no figures, no page
+    #[arg(long)]
+    pub(crate) no_report: bool,
+    /// Also write a log of arrivals for each asynchronous cell, for `replay`
+    #[arg(long)]
+    pub(crate) log_arrivals: bool,
+    /// Change a setting: run.iterations=100, method.SMTPP.step.size=0.2; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CertifyArgs {
+    /// The experiment, a TOML file
+    pub(crate) file: PathBuf,
+    /// Folder for the results [default: out/, the file's name, certify/]
+    #[arg(long, value_name = "DIR", value_parser = output())]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Rounds of each run in the picture of steps that work, at most those of the experiment; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    pub(crate) rounds: u64,
+    /// Print JSON in place of the table
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Change a setting, as for `run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TuneArgs {
+    /// The experiment, a TOML file
+    pub(crate) file: PathBuf,
+    /// Folder for the results [default: out/, the file's name, tune/]
+    #[arg(long, value_name = "DIR", value_parser = output())]
+    pub(crate) out: Option<PathBuf>,
+    /// What to make small
+    #[arg(long, value_enum, default_value_t = Criterion::Loss)]
+    pub(crate) by: Criterion,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Change a setting, as for `run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AuditArgs {
+    /// The experiment, a TOML file; its SMTPP methods with a constant step are audited
+    pub(crate) file: PathBuf,
+    /// Runs to average over, at least 2 [default: the file's repetitions]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
+    pub(crate) repetitions: Option<u32>,
+    /// Folder for the results [default: out/, the file's name, audit/]
+    #[arg(long, value_name = "DIR", value_parser = output())]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Change a setting, as for `run`; may be repeated
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// The results folder, or a folder of them
+    pub(crate) dir: PathBuf,
+    /// Accept that some cells were not finished
+    #[arg(long)]
+    pub(crate) partial: bool,
+    /// Folder that paths in its settings are relative to [default: the one it was run with]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Threads to use
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReplayArgs {
+    /// Logs, in the folder arrivals/ of a results folder
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// Folder that paths in the settings are relative to [default: the one it was run with]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompareArgs {
+    /// One results folder
+    pub(crate) left: PathBuf,
+    /// Another
+    pub(crate) right: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MethodsArgs {
+    #[command(flatten)]
+    pub(crate) list: ListArgs,
+    /// Write a page about all of them into this folder, with a picture of each
+    #[arg(long, value_name = "DIR", conflicts_with = "json", value_parser = output())]
+    pub(crate) page: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ListArgs {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DataArgs {
+    #[command(subcommand)]
+    pub(crate) command: DataCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DataCommand {
+    /// Write an embedded dataset as LIBSVM text to standard output
+    Export {
+        /// Which one
+        dataset: Embedded,
+        /// Which part
+        #[arg(long, value_enum, default_value_t = SplitArg::Train)]
+        split: SplitArg,
+    },
+    /// Describe a dataset: rows, features, labels, non-zeros
+    Info {
+        /// `a9a`, `digits`, `fashion-mnist`, or the path of a LIBSVM file or of a folder of IDX files
+        dataset: String,
+        /// Number of features of a file [default: its largest index]
+        #[arg(long)]
+        features: Option<usize>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum Embedded {
+    /// UCI Adult in 123 binary features
+    A9a,
+    /// UCI handwritten digits in 8×8 pixels, ten classes
+    Digits,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum SplitArg {
+    Train,
+    Test,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct InspectArgs {
+    /// NAME as in `oneway topologies`, NAME:petals=4,agents=20, or the path of an edge list; several stand side by side
+    #[arg(value_name = "TOPOLOGY")]
+    pub(crate) topologies: Vec<String>,
+    #[command(flatten)]
+    pub(crate) flags: TopologyFlags,
+    /// λ of the methods with momentum, in (0, 1]
+    #[arg(long, value_name = "LAMBDA", default_value_t = 0.1, allow_negative_numbers = true)]
+    pub(crate) momentum: f64,
+    /// Methods whose largest stable step is asked for: names as in `oneway methods`, or `all`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = crate::studies::inspect::METHODS)]
+    pub(crate) methods: Vec<String>,
+    /// R as a weighted edge list; goes with --push
+    #[arg(long, value_name = "FILE", requires = "push")]
+    pub(crate) pull: Option<PathBuf>,
+    /// C as a weighted edge list; goes with --pull
+    #[arg(long, value_name = "FILE", requires = "pull")]
+    pub(crate) push: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Folder for drawings of the networks, as SVG, PNG and PDF; without it none are made
+    #[arg(long, value_name = "DIR", value_parser = output())]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SweepStabilityArgs {
+    #[command(flatten)]
+    pub(crate) question: Question,
+    /// Folder for limits.csv and the figures [default: out/stability-NAME-KEY]
+    #[arg(long, value_name = "DIR", value_parser = output())]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads to use; the results do not depend on it [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+}
+
+/// Folders to write to, unless other commands would take the name for an option.
+fn output() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|name| match name.as_encoded_bytes() {
+        [] => Err("give the name of a folder".to_owned()),
+        [b'-', ..] => {
+            Err(format!("what begins with `-` would be taken for an option: write ./{}", name.display()))
+        }
+        _ => Ok(PathBuf::from(name)),
+    })
+}

@@ -1,0 +1,62 @@
+//! `oneway inspect`: ask a topology what it can do.
+//!
+//! A table for each of three questions (who hears whom, how it averages, which steps it bears) and what follows from the
+//! answers, in sentences; with `--json` all of it as [`crate::studies::inspect::Inspection`] documents. A network on which no method
+//! can run is an answer too: what fails, and the fewest links that mend it.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use oneway::methods;
+use oneway_experiment::results::folder::OutputFolder;
+use serde_json::json;
+
+use crate::cli::args::InspectArgs;
+use crate::cli::progress::Spinner;
+use crate::draw::figure::gallery;
+use crate::request;
+use crate::studies::inspect::facts::Network;
+use crate::studies::inspect::{advice, drawing, table};
+
+/// Runs the command.
+pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
+    methods::kind("smtpp")?.method([("momentum", args.momentum)])?; // refused before anything is computed
+    let methods = crate::studies::inspect::chosen(&args.methods)?;
+    let requests =
+        request::requests(&args.topologies, args.pull.as_deref().zip(args.push.as_deref()), &args.flags)?;
+    let networks = requests.into_iter().map(Network::build).collect::<Result<Vec<_>>>()?;
+    let folder = args.out.as_deref().map(OutputFolder::prepare).transpose()?;
+    let mut all = vec![];
+    let mut pictures = vec![];
+    for (at, network) in networks.iter().enumerate() {
+        let spinner =
+            Spinner::new(format!("{}: how it averages, and which steps it bears", network.spec.name));
+        let mut facts = network.inspect(&methods, args.momentum)?;
+        drop(spinner);
+        if folder.is_some() {
+            pictures.extend(drawing::pictures(network, &mut facts)?.into_iter().map(|picture| (at, picture)));
+        }
+        all.push(facts);
+    }
+    if let Some(folder) = &folder {
+        let (owners, mut pictures): (Vec<usize>, Vec<_>) = pictures.into_iter().unzip();
+        gallery::name_apart(&mut pictures);
+        gallery::write(&pictures, folder)?;
+        for (owner, picture) in owners.into_iter().zip(&pictures) {
+            all[owner].drawings.push(folder.path().join(&picture.file).display().to_string());
+        }
+    }
+    let comparison = advice::comparison(&all);
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let together: Vec<String> = comparison.into_iter().collect();
+        writeln!(out, "{:#}", json!({ "topologies": all, "advice": together }))?;
+    } else {
+        write!(out, "{}", table::text(&all, comparison.as_deref()))?;
+        for (i, drawing) in all.iter().flat_map(|facts| &facts.drawings).enumerate() {
+            writeln!(out, "{}drawn: {drawing}.svg, .png and .pdf", if i == 0 { "\n" } else { "" })?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,169 @@
+//! `oneway methods`, `oneway codecs` and `oneway topologies`: what there is.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use oneway::codec::{CODECS, CodecKind, Quality};
+use oneway::graph::families::FAMILIES;
+use oneway::method::Network;
+use oneway::methods::KINDS;
+use oneway::methods::combine::COMBINATORS;
+use oneway::methods::estimator::ESTIMATORS;
+use oneway::parameters::Parameter;
+use oneway_experiment::results::folder::OutputFolder;
+use serde_json::{Value, json};
+
+use crate::cli::args::{ListArgs, MethodsArgs};
+use crate::studies::methods_page;
+
+/// `oneway methods`.
+pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    if let Some(folder) = &args.page {
+        let folder = OutputFolder::prepare(folder)?;
+        methods_page::write(&folder)?;
+        writeln!(out, "{}", folder.path().join(methods_page::FILE).display())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if args.list.json {
+        let methods = KINDS.iter().map(|kind| {
+            json!({
+                "name": kind.name,
+                "about": kind.about,
+                "rule": kind.rule,
+                "network": kind.network().about(),
+                "graphs": kind.graphs.iter().map(|graph| graph.name()).collect::<Vec<_>>(),
+                "takes_estimators": kind.with_estimator.is_some(),
+                "parameters": parameters(kind.parameters),
+            })
+        });
+        let estimators =
+            ESTIMATORS.iter().map(|kind| entry(kind.name, kind.about, kind.rule, kind.parameters));
+        let combinators =
+            COMBINATORS.iter().map(|kind| entry(kind.name, kind.about, kind.rule, kind.parameters));
+        let lists = json!({
+            "methods": methods.collect::<Value>(),
+            "estimators": estimators.collect::<Value>(),
+            "combinators": combinators.collect::<Value>(),
+        });
+        writeln!(out, "{lists:#}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for kind in KINDS {
+        let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
+        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
+        write!(out, "    network  {}", kind.network().about())?;
+        match kind.network() {
+            Network::Central => writeln!(out)?,
+            _ => writeln!(out, "; graph = {}", graphs.join(" | "))?,
+        }
+        print_parameters(&mut out, kind.parameters)?;
+    }
+    writeln!(out, "\nEstimators, for methods that take one (all but those that say what they track):\n")?;
+    for kind in ESTIMATORS {
+        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
+        print_parameters(&mut out, kind.parameters)?;
+    }
+    writeln!(out, "\nCombinators, keys of any method:\n")?;
+    for kind in COMBINATORS {
+        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
+        for Parameter { name, about, .. } in kind.parameters {
+            writeln!(out, "    {name:<8} {about}")?;
+        }
+    }
+    writeln!(
+        out,
+        "\nEvery method also takes `step`: a number, or {{ size, scaling, decay, every, schedule, warmup }}."
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Numbers in the vector by which codecs are compared.
+const NUMBERS: usize = 100;
+
+/// `oneway codecs`.
+pub(crate) fn codecs(args: &ListArgs) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let mut list = vec![];
+        for kind in CODECS {
+            let mut listed = entry(kind.name, kind.about, kind.rule, kind.parameters);
+            let (bytes, quality) = facts(kind)?;
+            listed["bytes_for_100"] = json!(bytes);
+            listed["quality_for_100"] = json!(quality);
+            list.push(listed);
+        }
+        writeln!(out, "{:#}", Value::Array(list))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for kind in CODECS {
+        let (bytes, quality) = facts(kind)?;
+        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
+        writeln!(out, "    bytes    {bytes} for {NUMBERS} numbers (of {})", 8 * NUMBERS)?;
+        writeln!(out, "    quality  {quality}")?;
+        print_parameters(&mut out, kind.parameters)?;
+    }
+    writeln!(
+        out,
+        "\nAny method takes `compress`: a codec's name, or {{ codec = \"…\", gamma, alpha }} and its parameters."
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Bytes and quality of a codec as it is by default, for a vector of 100 numbers.
+fn facts(kind: &CodecKind) -> Result<(usize, String)> {
+    let codec = kind.codec([])?;
+    let quality = match codec.quality(NUMBERS) {
+        Quality::Contractive { δ } => format!("contractive, δ = {δ:.3}"),
+        Quality::Unbiased { ω } => format!("unbiased, ω = {ω:.3}"),
+        Quality::Absolute { error, range } => format!("absolute, off by {error} at most up to {range}"),
+    };
+    Ok((codec.bytes(NUMBERS), quality))
+}
+
+/// `oneway topologies`.
+pub(crate) fn topologies(args: &ListArgs) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    if args.json {
+        let list = FAMILIES.iter().map(|family| {
+            json!({
+                "name": family.name,
+                "about": family.about,
+                "random": family.random,
+                "time_varying": family.time_varying,
+                "parameters": parameters(family.parameters),
+            })
+        });
+        writeln!(out, "{:#}", list.collect::<Value>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for family in FAMILIES {
+        let random = if family.random { " (random, by `seed`)" } else { "" };
+        let varying = if family.time_varying { " (time-varying)" } else { "" };
+        writeln!(out, "{}\n    {}{random}{varying}", family.name, family.about)?;
+        print_parameters(&mut out, family.parameters)?;
+    }
+    writeln!(out, "\nEvery topology also takes `root`, `weights` (uniform | metropolis) and `seed`.")?;
+    writeln!(
+        out,
+        "In place of `kind`: `file` (an edge list), `files` (several, in turn), or `pull` and `push` (weighted edge lists, R and C)."
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn entry(name: &str, about: &str, rule: &str, declared: &[Parameter]) -> Value {
+    json!({ "name": name, "about": about, "rule": rule, "parameters": parameters(declared) })
+}
+
+fn parameters(declared: &[Parameter]) -> Value {
+    declared.iter().map(|p| json!({ "name": p.name, "about": p.about, "default": p.default })).collect()
+}
+
+fn print_parameters(out: &mut impl Write, declared: &[Parameter]) -> std::io::Result<()> {
+    for Parameter { name, about, default } in declared {
+        let default = default.map_or("must be given".to_owned(), |default| format!("default {default}"));
+        writeln!(out, "    {name:<8} {about} ({default})")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! `oneway reproduce`: the paper's two experiments, a verdict on every claim, figures and a page.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::{Cell, Plan};
+use oneway_experiment::problem::Problems;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::curves::Curve;
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::results::manifest::{Manifest, Purpose};
+use oneway_experiment::results::{curves_of, save};
+use oneway_experiment::set;
+use toml::Value;
+
+use super::report::{self, CLAIMS};
+use crate::cli::args::ReproduceArgs;
+use crate::cli::commands::table;
+use crate::studies::claims::{self, Experiments, OneStep, Studies};
+use crate::studies::sensitivity::Sensitivity;
+
+/// The graphs of the paper's two figures.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Graph {
+    MultiSubRing,
+    Exponential,
+}
+
+/// What a part of the reproduction runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Part {
+    /// An experiment of the paper.
+    Paper(Graph),
+    /// The same with one step for all.
+    OneStep(Graph, &'static str),
+    /// The study of what the paper leaves open.
+    Sensitivity,
+}
+
+impl Part {
+    /// The experiment that it is made of, in the program itself, so that it works anywhere.
+    fn text(self) -> &'static str {
+        match self {
+            Part::Paper(Graph::MultiSubRing) | Part::OneStep(Graph::MultiSubRing, _) => {
+                include_str!("../../../experiments/paper/multi-sub-ring.toml")
+            }
+            Part::Paper(Graph::Exponential) | Part::OneStep(Graph::Exponential, _) => {
+                include_str!("../../../experiments/paper/exponential.toml")
+            }
+            Part::Sensitivity => include_str!("../../../experiments/studies/sensitivity.toml"),
+        }
+    }
+
+    /// The folder for its results.
+    fn folder(self) -> String {
+        match self {
+            Part::Paper(Graph::MultiSubRing) => "multi-sub-ring".to_owned(),
+            Part::Paper(Graph::Exponential) => "exponential".to_owned(),
+            Part::OneStep(Graph::MultiSubRing, step) => format!("one-step-{step}"),
+            Part::OneStep(Graph::Exponential, step) => format!("one-step-{step}-exponential"),
+            Part::Sensitivity => "sensitivity".to_owned(),
+        }
+    }
+
+    /// What its results are for.
+    fn purpose(self) -> Purpose {
+        match self {
+            Part::Paper(_) => Purpose::Figures,
+            Part::OneStep(..) => Purpose::Verdicts,
+            Part::Sensitivity => Purpose::Sensitivity,
+        }
+    }
+
+    /// What is to run: the experiment with changed settings, and with those of its methods that are needed.
+    fn experiment(self, settings: &[String]) -> Result<Experiment> {
+        let mut experiment: toml::Table = self.text().parse()?;
+        let mut settings = settings.to_vec();
+        if let (Part::OneStep(graph, step), Some(Value::Array(methods))) =
+            (self, experiment.get_mut("method"))
+        {
+            if graph == Graph::Exponential {
+                methods.retain(|method| GAP.contains(&set::name_of(method)));
+            }
+            let names = methods.iter().map(set::name_of);
+            settings.extend(names.map(|name| format!("method.{name}.step.size={step}")));
+        }
+        Experiment::with(experiment, Path::new(""), &settings)
+    }
+}
+
+/// What `--quick` changes: a look in a moment, with fewer samples and so with fewer verdicts.
+const QUICK: [&str; 2] = ["run.repetitions=2", "run.record_every=50"];
+/// The steps that all methods take in turn, so that no difference is the step's: the two that the paper uses.
+const COMMON_STEPS: [&str; 2] = ["0.1", "0.2"];
+/// All that the verdict on the exponential graph compares at common steps.
+const GAP: [&str; 2] = ["STPP", "CSGDM"];
+
+/// Runs the command.
+pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
+    let started = Instant::now();
+    let runner = super::runner(args.threads)?;
+    let mut problems = Problems::default();
+    let plans = plans(args, &mut problems)?;
+    let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
+    let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
+    let store = CellStore::of(folder.path());
+    let cells: Vec<Vec<Cell<'_>>> = plans.iter().map(|(_, plan)| plan.cells()).collect();
+    let problem = plans.first().and_then(|(_, plan)| plan.entries.first()).map(|entry| &entry.problem);
+    let problem = problem.context("the embedded experiments run nothing")?;
+    // side by side, so that no thread waits for the last of the one before the other begins
+    let all = cells.concat();
+    let run = || runner.run(&all, &store, args.fresh);
+    let (ran, studies) = runner.install(|| rayon::join(run, Studies::run));
+    let ran = ran?;
+    if runner.is_interrupted() {
+        return Ok(interrupted());
+    }
+
+    let mut out = std::io::stdout();
+    let mut curves: Vec<(Part, Vec<Curve>)> = vec![];
+    let mut rest = ran;
+    for ((part, plan), cells) in plans.iter().zip(&cells) {
+        let own: Vec<_> = rest.drain(..cells.len()).collect();
+        save(&OutputFolder::prepare(&folder.path().join(part.folder()))?, plan, part.purpose(), &own)?;
+        let drawn = curves_of(&own);
+        match part.purpose() {
+            Purpose::Sensitivity => writeln!(out, "{}", Sensitivity::new(&drawn).table())?,
+            Purpose::Verdicts => {}
+            Purpose::Figures => writeln!(out, "{}", table::of(&plan.entries, &own))?,
+        }
+        curves.push((*part, drawn));
+    }
+    if !args.sensitivity {
+        remove_stale(&folder.path().join(Part::Sensitivity.folder()))?;
+    }
+    let of =
+        |part: Part| curves.iter().find(|(known, _)| *known == part).map_or(&[][..], |(_, curves)| curves);
+    let experiments = Experiments {
+        multi_sub_ring: of(Part::Paper(Graph::MultiSubRing)),
+        exponential: of(Part::Paper(Graph::Exponential)),
+        one_step: COMMON_STEPS.map(|step| OneStep {
+            step,
+            multi_sub_ring: of(Part::OneStep(Graph::MultiSubRing, step)),
+            exponential: of(Part::OneStep(Graph::Exponential, step)),
+        }),
+        optimum: problem.optimum().loss,
+    };
+    let claims = claims::judge(&experiments, &studies?);
+    if runner.is_interrupted() {
+        return Ok(interrupted());
+    }
+    folder.write(CLAIMS, claims::to_json(&claims))?;
+    let page = runner.install(|| report::write(folder.path(), false, &mut problems))?;
+    if runner.is_interrupted() {
+        return Ok(interrupted());
+    }
+    writeln!(out, "{}", claims::table(&claims))?;
+    writeln!(
+        out,
+        "{}  (figures as SVG, PNG and PDF beside it; {:.1} s)",
+        page.display(),
+        started.elapsed().as_secs_f64()
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn interrupted() -> ExitCode {
+    eprintln!("oneway: interrupted; what is finished is kept: the same command goes on from there");
+    ExitCode::from(130)
+}
+
+/// All that is to run.
+fn plans(args: &ReproduceArgs, problems: &mut Problems) -> Result<Vec<(Part, Plan)>> {
+    const GRAPHS: [Graph; 2] = [Graph::MultiSubRing, Graph::Exponential];
+    let quick: Vec<String> = if args.quick { QUICK.map(str::to_owned).to_vec() } else { vec![] };
+    let mut parts = GRAPHS.map(Part::Paper).to_vec();
+    parts.extend(COMMON_STEPS.iter().flat_map(|step| GRAPHS.map(|graph| Part::OneStep(graph, step))));
+    parts.extend(args.sensitivity.then_some(Part::Sensitivity));
+    let plan = |part: Part| {
+        let planned = part.experiment(&quick).and_then(|experiment| Plan::sharing(&experiment, problems));
+        Ok((part, planned.with_context(|| format!("the embedded experiment {}", part.folder()))?))
+    };
+    parts.into_iter().map(plan).collect()
+}
+
+/// Removes results that an earlier run wrote into the folder and this one did not, so that the page does not show them.
+fn remove_stale(part: &Path) -> Result<()> {
+    if part.join(Manifest::FILE).exists() {
+        std::fs::remove_dir_all(part).with_context(|| format!("cannot remove {}", part.display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,5 @@
+//! What the user types, and what each command does with it.
+
+pub(crate) mod args;
+pub(crate) mod commands;
+pub(crate) mod progress;

@@ -1,0 +1,240 @@
+//! Tuning: a step size, and one more parameter where a method has one, for each method on each topology, by successive
+//! halving; and what was found, compared on fresh samples.
+//!
+//! Every method gets the same number of candidates on each topology: a grid of steps × values for those with a second
+//! parameter, a finer grid of steps for the others. All run a ninth of the iterations, the best third of them a third, the
+//! best third of those all, whatever they found, so that each has the same number of rounds; a decay or a warm-up is shortened with the run, so that a short run is a small picture of the
+//! whole. The file's own setting stays in to the end: what is found is never worse on these samples. Tuning draws samples of
+//! its own, so that what is reported later is not what was tuned on.
+
+pub(crate) mod comparison;
+mod settings;
+mod trial;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::ValueEnum;
+use comfy_table::{Table as Lines, presets};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::progress::Progress;
+use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::runner::Runner;
+use oneway_experiment::spec::RunSpec;
+use toml::Table;
+
+use trial::{CANDIDATES, Trial};
+
+/// What trials are scored by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Criterion {
+    /// F(x̄)
+    Loss,
+    /// ‖∇F(x̄)‖²
+    Gradient,
+}
+
+impl std::fmt::Display for Criterion {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Criterion::Loss => "loss",
+            Criterion::Gradient => "gradient",
+        })
+    }
+}
+
+/// A rung keeps one in so many, and runs so many times longer.
+const KEEP: usize = 3;
+const RUNGS: u32 = 3;
+
+/// A topology (of one variant of a swept problem), and the experiment that it belongs to.
+#[derive(Debug)]
+struct Place {
+    topology: String,
+    /// The experiment without its sweep, as given.
+    given: Table,
+    /// The same with samples of tuning's own.
+    apart: Table,
+    run: RunSpec,
+}
+
+/// A search, and what it has found so far.
+#[derive(Debug)]
+pub(crate) struct Search {
+    folder: PathBuf,
+    by: Criterion,
+    iterations: u64,
+    repetitions: u64,
+    places: Vec<Place>,
+    /// Those that are still in.
+    trials: Vec<Trial>,
+    /// All that were run, rung by rung.
+    all: Vec<Trial>,
+}
+
+impl Search {
+    /// All candidates for every method of an experiment on every topology, none run yet.
+    pub(crate) fn new(experiment: &Experiment, by: Criterion) -> Result<Self> {
+        let (mut places, mut trials) = (vec![], vec![]);
+        for spec in &experiment.variants {
+            let given = &spec.settings;
+            let apart = settings::with_seeds_fixed(given.clone(), spec.run.seed)?;
+            for topology in &spec.topologies {
+                let (given, apart) = (given.clone(), apart.clone());
+                places.push(Place { topology: topology.name.clone(), given, apart, run: spec.run });
+                let methods = spec.methods_on(topology);
+                trials.extend(methods.flat_map(|method| trial::candidates(&topology.name, method)));
+            }
+        }
+        let run = experiment.variants.iter().map(|spec| spec.run);
+        let iterations = run.clone().map(|run| run.iterations).max().unwrap_or(1);
+        let repetitions = run.map(|run| run.repetitions).max().unwrap_or(1);
+        let folder = experiment.folder.clone();
+        Ok(Self { folder, by, iterations, repetitions, places, trials, all: vec![] })
+    }
+
+    /// Rounds of the runs of a rung.
+    fn rounds_of(&self, rung: u32) -> u64 {
+        (self.iterations / (KEEP as u64).pow(RUNGS - 1 - rung)).max(1)
+    }
+
+    /// All rounds that there are to do: those of every rung, and of the comparison.
+    pub(crate) fn rounds(&self) -> u64 {
+        let of_place = |place: &Place| {
+            let trials = self.trials.iter().filter(|trial| trial.topology == place.topology).count() as u64;
+            let methods = trials / (CANDIDATES as u64 + 1);
+            let of_rung =
+                |rung: u32| (CANDIDATES as u64 / (KEEP as u64).pow(rung) + 1) * self.rounds_of(rung);
+            let tuning: u64 = (0..RUNGS).map(of_rung).sum();
+            methods * place.run.repetitions * (tuning + place.run.iterations)
+        };
+        self.places.iter().map(of_place).sum()
+    }
+
+    /// Runs all rungs; stops early, with what is finished kept in the store, when the user interrupts.
+    pub(crate) fn run(&mut self, runner: &Runner, store: &CellStore, progress: &dyn Progress) -> Result<()> {
+        for rung in 0..RUNGS {
+            self.score(self.rounds_of(rung), runner, store, progress)?;
+            if runner.is_interrupted() {
+                break;
+            }
+            self.all.extend(self.trials.iter().cloned());
+            let trials = std::mem::take(&mut self.trials);
+            self.trials =
+                if rung + 1 == RUNGS { trial::best(trials) } else { trial::survivors(trials, KEEP) };
+        }
+        Ok(())
+    }
+
+    /// Runs every trial that is still in for so many rounds and scores it.
+    fn score(
+        &mut self,
+        rounds: u64,
+        runner: &Runner,
+        store: &CellStore,
+        progress: &dyn Progress,
+    ) -> Result<()> {
+        let plans = self.places.iter().map(|place| {
+            let length = (rounds, self.iterations);
+            let settings = settings::of_trials(&place.apart, &place.topology, &self.trials, length)?;
+            Plan::new(&Experiment::new(settings, &self.folder)?)
+        });
+        let plans = plans.collect::<Result<Vec<Plan>>>()?;
+        let cells: Vec<_> = plans.iter().flat_map(Plan::cells).collect();
+        let ran = runner.run_within(progress, &cells, store, false)?;
+        for (number, trial) in self.trials.iter_mut().enumerate() {
+            let name = settings::name_of_trial(number);
+            let own = ran.iter().filter(|ran| ran.cell.entry.method_name == name);
+            let scores: Option<Vec<f64>> = own.map(|ran| trial::score_of(&ran.result, self.by)).collect();
+            trial.iterations = rounds;
+            trial.score = scores.map(|scores| scores.iter().sum::<f64>() / scores.len() as f64);
+        }
+        Ok(())
+    }
+
+    /// Writes `trials.json` and, for each topology, the experiment with the values found. Returns these and their topologies.
+    pub(crate) fn write(&self, out: &OutputFolder) -> Result<Vec<(PathBuf, &str)>> {
+        out.write("trials.json", serde_json::to_string_pretty(&self.all)? + "\n")?;
+        let tuned = self.places.iter().zip(1..).map(|(place, number)| {
+            let tuned = settings::tuned(&place.given, &place.topology, &self.trials)?;
+            let tuned = toml::to_string(&settings::moved(tuned, &self.folder)?)?;
+            Ok((out.write(&format!("tuned-{number}.toml"), tuned)?, &*place.topology))
+        });
+        tuned.collect()
+    }
+
+    /// What was found, as a table.
+    pub(crate) fn table(&self) -> String {
+        let mut lines = Lines::new();
+        lines.load_style(presets::UTF8_BORDERS_ONLY);
+        lines.set_header(["topology", "method", "step", "parameter", "score", ""]);
+        for trial in &self.trials {
+            let note = match trial {
+                Trial { score: None, .. } => {
+                    "every candidate diverged, or ended worse than it began: left as it was"
+                }
+                Trial { own: true, .. } => "the file's own",
+                Trial { edge: true, .. } => "at the edge of the grid: look further",
+                _ => "",
+            };
+            lines.add_row([
+                trial.topology.clone(),
+                trial.method.clone(),
+                format!("{:.4}", trial.step),
+                trial.second_text(),
+                trial.score.map_or("–".to_owned(), |score| format!("{score:.5e}")),
+                note.to_owned(),
+            ]);
+        }
+        lines.to_string()
+    }
+
+    /// What each method was given, in a line.
+    pub(crate) fn budget(&self) -> String {
+        let rounds = match trial::rounds(self.all.clone()) {
+            Some((fewest, most)) if fewest < most => format!("{fewest} to {most} rounds"),
+            range => format!("{} rounds", range.map_or(0, |(rounds, _)| rounds)),
+        };
+        format!(
+            "for each method on each topology: {CANDIDATES} candidates and the file's own setting, {rounds} in all, of each of \
+             {} repetition(s); score: mean {} over the last quarter of the run",
+            self.repetitions, self.by,
+        )
+    }
+
+    /// The experiment on each topology with the values found, and the file's own samples.
+    fn tuned_plans(&self) -> Result<Vec<Plan>> {
+        let plans = self.places.iter().map(|place| {
+            let tuned = settings::tuned(&place.given, &place.topology, &self.trials)?;
+            Plan::new(&Experiment::new(tuned, &self.folder)?)
+        });
+        plans.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::progress::Bars;
+
+    /// Two topologies, one of them with a centralised method's cell that is the other's too.
+    #[test]
+    fn one_bar_counts_every_round_of_all_rungs_and_of_the_comparison() {
+        let text = "[problem]\nkind = \"quadratic\"\ndim = 2\n[run]\nagents = 3\niterations = 30\nrepetitions = 2\n\
+                    [[topology]]\nkind = \"ring\"\n[[topology]]\nkind = \"star\"\n\
+                    [[method]]\nkind = \"smtpp\"\nstep = 0.1\n[[method]]\nkind = \"csgdm\"\nstep = 0.1\n";
+        let experiment = Experiment::parse(text, std::path::Path::new(""), &[]).unwrap();
+        let mut search = Search::new(&experiment, Criterion::Loss).unwrap();
+        let (runner, scratch) = (Runner::new(Some(1)).unwrap(), CellStore::scratch().unwrap());
+        let progress = Bars::new(search.rounds());
+        let (none, all) = progress.done();
+        assert_eq!(none, 0);
+        search.run(&runner, &scratch.store(), &progress).unwrap();
+        let (tuned, _) = progress.done();
+        assert!(tuned > 0 && Some(tuned) < all);
+        search.compare(&runner, &scratch.store(), &progress).unwrap();
+        assert_eq!(progress.done(), (all.unwrap(), all), "the bar is full when all is done, and not before");
+    }
+}
