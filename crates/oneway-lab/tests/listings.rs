@@ -57,7 +57,9 @@ fn every_method_is_listed_with_its_rule_and_parameters() {
     let text = text_of(&["methods"]);
     for kind in KINDS {
         assert_lists(&text, kind.name, kind.about, kind.parameters);
-        assert!(text.contains(kind.rule), "{}", kind.name);
+        let rule = kind.method([]).unwrap().trace_inside().unwrap().equations();
+        assert!(text.contains(&rule.join("; ")), "{}", kind.name);
+        assert!(kind.alters.is_none_or(|alters| text.contains(alters)), "{}", kind.name);
     }
     let json: Value = serde_json::from_str(&text_of(&["methods", "--json"])).unwrap();
     let listed = json["methods"].as_array().unwrap();
@@ -65,12 +67,37 @@ fn every_method_is_listed_with_its_rule_and_parameters() {
     for (listed, kind) in listed.iter().zip(KINDS) {
         assert_eq!(listed["name"], kind.name);
         assert_eq!(listed["about"], kind.about);
-        assert_eq!(listed["rule"], kind.rule);
+        let trace = kind.method([]).unwrap().trace_inside().unwrap();
+        assert_eq!(listed["equations"], Value::from(trace.equations()));
+        assert_eq!(listed["start"], Value::from(trace.start_equations()));
+        assert_eq!(listed["alters"], Value::from(kind.alters));
         let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
         assert_eq!(listed["graphs"], Value::from(graphs));
         assert_eq!(listed["takes_estimators"], kind.with_estimator.is_some());
         assert_same_parameters(listed, kind.parameters);
     }
+}
+
+#[test]
+fn one_method_is_described_in_full() {
+    for name in ["smtpp", "sgp", "dsmt", "beer", "adam"] {
+        let kind = KINDS.iter().find(|kind| kind.name == name).unwrap();
+        let text = text_of(&["methods", name]);
+        let trace = kind.method([]).unwrap().trace_inside().unwrap();
+        for line in trace.equations().iter().chain([&trace.start_equations().join("; ")]) {
+            assert!(text.contains(line.as_str()), "{name}: {line}\n{text}");
+        }
+        let others = [kind.about, kind.reference, kind.network().about(), &trace.operations().to_string()];
+        assert!(others.iter().all(|part| text.contains(part)), "{text}");
+        assert!(kind.alters.is_none_or(|alters| text.contains(alters)), "{text}");
+        assert!(kind.parameters.iter().all(|parameter| text.contains(parameter.about)), "{text}");
+        let json: Value = serde_json::from_str(&text_of(&["methods", name, "--json"])).unwrap();
+        assert_eq!(json["name"], name);
+    }
+    let output = Lab::new().oneway(&["methods", "smttp"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("did you mean `smtpp`?"), "{}", stderr(&output));
+    assert!(output.stdout.is_empty());
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Named numeric parameters of methods, graph families and problems: what there is, and what was given.
+//! Named numeric parameters of methods, graph families and problems: what there is, and what was given. And how a registry is
+//! looked into.
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,25 @@ pub struct Parameter {
     pub about: &'static str,
     /// Its value when the file does not give one; `None` makes it mandatory.
     pub default: Option<f64>,
+}
+
+/// The entry of a registry that has this name; the error suggests the nearest one. `what` is what the entries are.
+///
+/// ```
+/// use oneway::parameters::find;
+/// let lengths = [("short", 1), ("long", 10)];
+/// assert_eq!(find("length", &lengths, |entry| entry.0, "long").unwrap().1, 10);
+/// let error = find("length", &lengths, |entry| entry.0, "lnog").unwrap_err().to_string();
+/// assert!(error.contains("unknown length `lnog`; did you mean `long`?"), "{error}");
+/// ```
+pub fn find<'e, T>(
+    what: &str,
+    entries: &'e [T],
+    name_of: fn(&T) -> &'static str,
+    name: &str,
+) -> Result<&'e T> {
+    let found = entries.iter().find(|entry| name_of(entry) == name);
+    found.ok_or_else(|| Error::unknown(what, name, entries.iter().map(name_of)))
 }
 
 /// The parameters of one thing, complete and known: every declared name has a value and there are no others.

@@ -13,7 +13,9 @@ use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::mixing::{Link, Mixing, Stochastic};
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Ask, Gradient, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes};
+use oneway::method::{
+    Ask, Gradient, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes, TracedExchange,
+};
 use oneway::methods::{KINDS, Kind, PUSH_PULL, SGP, Smtpp, kind};
 use oneway::numeric::row::Width;
 use oneway::problems::{Quadratic, QuadraticShape};
@@ -104,35 +106,101 @@ fn movements(
     (movements, outcome.status)
 }
 
-/// Methods whose rounds are no linear maps of the state alone. Theory must say so; all others it must answer for.
-const NOT_LINEAR: &[&str] = &[
-    "push-saga",
-    "ab-saga",
-    "compressed-smtpp",
-    "cpp",
-    "rcpp",
-    "c-gt",
-    "beer",
-    "motef",
-    "hb-sector",
-    "adamdos",
-    "adam",
-];
-
-fn linear() -> impl Iterator<Item = &'static Kind> {
-    KINDS.iter().filter(|kind| !NOT_LINEAR.contains(&kind.name))
+/// Whether the programs of a rule are linear in everything but the step, the weight and the kept share; a method around another
+/// is linear if that is, unless it encodes messages or needs a finite sum of samples.
+fn is_linear(method: &dyn Method) -> bool {
+    let given = [Some(0.1), Some(1.0), Some(0.5)];
+    let linear = |exchange: &TracedExchange| {
+        let programs = [&exchange.send, &exchange.points, &exchange.update];
+        programs.iter().all(|program| program.linear(&given).is_ok())
+    };
+    match (method.trace(), method.inner()) {
+        (Some(trace), _) => trace.exchanges.iter().all(linear),
+        (None, Some(inner)) => {
+            let sizes = Sizes { agents: 2, dim: 3, samples: None };
+            let encodes = method.profile(sizes).wire.is_some();
+            let needs_samples = method.profile(sizes).start == Ask::AllComponents;
+            !encodes && !needs_samples && is_linear(inner)
+        }
+        (None, None) => false,
+    }
 }
 
+fn linear() -> impl Iterator<Item = &'static Kind> {
+    KINDS.iter().filter(|kind| is_linear(&*kind.method([]).unwrap()))
+}
+
+/// What the programs say of linearity is what theory answers for, and what trying it out on vectors shows.
 #[test]
-fn methods_that_are_not_linear_are_named_and_refused() {
+fn methods_that_are_not_linear_are_refused() {
     let complete = Topology::complete(4).unwrap();
+    let mut refused = 0;
     for kind in KINDS {
         let method = kind.method([]).unwrap();
-        let answered = RoundMap::new(&*method, &complete);
-        let refused = matches!(answered, Err(oneway::Error::NoTheory(_)));
-        assert_eq!(refused, NOT_LINEAR.contains(&kind.name), "{}: {:?}", kind.name, answered.err());
+        let linear = is_linear(&*method);
+        for answered in [RoundMap::new(&*method, &complete), RoundMap::by_applying(&*method, &complete)] {
+            let is_refused = matches!(answered, Err(oneway::Error::NoTheory(_)));
+            assert_eq!(is_refused, !linear, "{}: {:?}", kind.name, answered.err());
+        }
+        refused += usize::from(!linear);
     }
-    assert!(NOT_LINEAR.iter().all(|name| kind(name).is_ok()), "a name that is no method's");
+    assert!(refused > 0 && refused < KINDS.len() / 2, "{refused}");
+    let adam = kind("adam").unwrap().method([]).unwrap();
+    let reason = RoundMap::new(&*adam, &complete).unwrap_err().to_string();
+    assert!(reason.contains("not a linear map: it takes the root of a number that varies"), "{reason}");
+}
+
+/// T and N read off a rule's programs are those that applying the method to vectors gives, for every linear rule.
+#[test]
+fn coefficients_of_rules_are_those_of_vectors() {
+    let digraphs = [families::flower(7, 3).unwrap(), families::exponential(6).unwrap()];
+    let varying = (families::family("one-peer-exponential").unwrap().build)(
+        8,
+        &oneway::parameters::Parameters::new("one-peer-exponential", &[], []).unwrap(),
+        1,
+    );
+    let largest = |matrix: &faer::Mat<f64>| {
+        let columns = (0..matrix.ncols()).flat_map(|column| matrix.col_as_slice(column));
+        columns.fold(0.0, |largest: f64, value| largest.max(value.abs()))
+    };
+    let (mut compared, mut noises) = (0, 0);
+    let same = |method: &dyn Method, topology: &Topology, place: &str| {
+        let read = RoundMap::new(method, topology).unwrap();
+        let applied = RoundMap::by_applying(method, topology).unwrap();
+        let mut noises = 0;
+        for step in [1e-3, 0.3, 7.0] {
+            let (read, applied) = (read.dense(step).unwrap(), applied.dense(step).unwrap());
+            let apart = largest(&(&read - &applied));
+            assert!(apart <= 1e-14 * largest(&applied).max(1.0), "{place}, step {step}: {apart:e}");
+        }
+        match (read.noise(0.3), applied.noise(0.3)) {
+            (Ok(read), Ok(applied)) => {
+                let apart = largest(&(&read - &applied));
+                assert!(apart <= 1e-14 * largest(&applied).max(1.0), "{place}, noise: {apart:e}");
+                noises += 1;
+            }
+            (read, applied) => {
+                assert_eq!(read.unwrap_err().to_string(), applied.unwrap_err().to_string(), "{place}");
+            }
+        }
+        noises
+    };
+    for kind in linear() {
+        let method = kind.method([]).unwrap();
+        if method.trace().is_none() {
+            continue;
+        }
+        for (at, digraph) in digraphs.iter().enumerate() {
+            let topology = common::topology(kind, kind.graphs[0], std::slice::from_ref(digraph), 0);
+            noises += same(&*method, &topology, &format!("{} on digraph {at}", kind.name));
+        }
+        compared += 1;
+    }
+    let varying = Topology::of(&varying.unwrap(), Subgraph::Full, Weights::Uniform, 0).unwrap();
+    for name in ["push-pull", "sgp", "r-fast", "dsmt"] {
+        same(&*kind(name).unwrap().method([]).unwrap(), &varying, &format!("{name}, time-varying"));
+    }
+    assert!(compared >= 20 && noises >= 2 * 20, "{compared} {noises}");
 }
 
 /// Every linear method on six topologies: 2 % below the limit the simulator converges, 2 % above it diverges, and both at

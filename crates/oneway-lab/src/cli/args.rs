@@ -41,7 +41,7 @@ pub(crate) enum Command {
     Inspect(InspectArgs),
     /// Map the largest stable step over a parameter of a topology and over the momentum
     SweepStability(SweepStabilityArgs),
-    /// List the methods, estimators and combinators, with their rules and parameters
+    /// List the methods, estimators and combinators, with their equations and parameters; or all about one method
     Methods(MethodsArgs),
     /// List the codecs, with their rules and parameters
     Codecs(ListArgs),
@@ -200,6 +200,9 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct MethodsArgs {
+    /// A method: all about it
+    #[arg(value_name = "NAME", conflicts_with = "page")]
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) list: ListArgs,
     /// Write a page about all of them into this folder, with a picture of each

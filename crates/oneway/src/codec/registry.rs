@@ -4,8 +4,8 @@ use super::{
     Codec, Identity, Kept, LogQuantise, Natural, Norm, Quantise, RandomK, Rounding, Saturate, Sign, TopK,
     Uniform,
 };
-use crate::parameters::{Parameter, Parameters};
-use crate::{Error, Result};
+use crate::Result;
+use crate::parameters::{self, Parameter, Parameters};
 
 /// A codec as the registry knows it.
 #[derive(Debug)]
@@ -64,10 +64,7 @@ impl CodecKind {
 /// assert!(codec("topk").unwrap_err().to_string().contains("did you mean `top-k`?"));
 /// ```
 pub fn codec(name: &str) -> Result<&'static CodecKind> {
-    CODECS
-        .iter()
-        .find(|kind| kind.name == name)
-        .ok_or_else(|| Error::unknown("codec", name, CODECS.iter().map(|kind| kind.name)))
+    parameters::find("codec", CODECS, |kind| kind.name, name)
 }
 
 /// Every codec there is. ([`Scaled`](super::Scaled) is made of one of these.)

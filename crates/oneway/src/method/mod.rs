@@ -8,6 +8,7 @@
 //! Most methods are a [`Rule`]: one coordinate's arithmetic. Those that are not implement [`Method`] and [`Kernel`] on whole rows.
 
 mod by_rule;
+mod equations;
 mod profile;
 mod round;
 mod rows;
@@ -102,6 +103,11 @@ impl dyn Method + '_ {
     /// Whether an agent keeps copies of what its neighbours hold; see [`Profile::keeps_copies`].
     pub fn keeps_copies(&self) -> bool {
         self.profile(SMALLEST).keeps_copies
+    }
+
+    /// What the rule inside does to one coordinate: its own, or that of the method it is around.
+    pub fn trace_inside(&self) -> Option<Trace> {
+        self.trace().or_else(|| self.inner()?.trace_inside())
     }
 
     /// Exchanges a round.

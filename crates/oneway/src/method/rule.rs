@@ -51,8 +51,10 @@ pub trait Rule: Send + Sync + std::fmt::Debug + 'static {
     const CARRIES: Carries = Carries::Nothing;
     /// Whether it looks at [`At::kept`], which takes a search to find.
     const LOOKS_AT_KEPT: bool = false;
-    /// The letters of the state, for its equation in print; numbers without one are not printed.
+    /// The letters of the state, for its equations in print; numbers without one are not printed.
     const NAMES: &'static [&'static str];
+    /// The letters of the last numbers of the state, where some in between have none.
+    const LAST_NAMES: &'static [&'static str] = &[];
 
     /// Network, roles, gradients and exchanges. The widths are those of the types above.
     fn profile(&self) -> Profile;

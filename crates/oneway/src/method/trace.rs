@@ -5,7 +5,7 @@
 
 use super::rule::Numbers;
 use super::{Ask, At, Carries, Exchange, Mail, Network, Rule};
-use crate::numeric::{Program, Symbol, Tape};
+use crate::numeric::{Operations, Program, Symbol, Tape};
 
 /// A rule as programs on one coordinate. All begin with the same inputs: η, w⁺, C_ii and the rule's two constants.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +20,8 @@ pub struct Trace {
     pub sends: [usize; 2],
     /// Of x₀, g and the other gradient: the state.
     pub start: Program,
+    /// What is asked at x₀.
+    pub start_ask: Ask,
     /// What happens in each exchange of a round.
     pub exchanges: Vec<TracedExchange>,
 }
@@ -47,7 +49,8 @@ const GRADIENT: [&str; 2] = ["g⁺", "other"];
 impl Trace {
     pub(super) fn of<R: Rule>(rule: &R) -> Self {
         let profile = rule.profile();
-        let unnamed = count::<R::State<Symbol>>().saturating_sub(R::NAMES.len());
+        let unnamed = count::<R::State<Symbol>>().saturating_sub(R::NAMES.len() + R::LAST_NAMES.len());
+        let names = R::NAMES.iter().copied().chain(std::iter::repeat_n("", unnamed));
         let exchange = |(phase, exchange): (u32, &Exchange)| TracedExchange {
             send: Tape::record(|| {
                 let sent = rule.send(at(phase), state::<R>());
@@ -63,67 +66,26 @@ impl Trace {
         Self {
             network: profile.network,
             carries: R::CARRIES,
-            names: R::NAMES.iter().copied().chain(std::iter::repeat_n("", unnamed)).collect(),
+            names: names.chain(R::LAST_NAMES.iter().copied()).collect(),
             sends: [count::<R::Pull<Symbol>>(), count::<R::Push<Symbol>>()],
             start: Tape::record(|| {
                 let (at, x) = (at(0), Symbol::input("x₀"));
                 listed(rule.start(at, x, GRADIENT.map(Symbol::input)))
             }),
+            start_ask: profile.start,
             exchanges: (0..).zip(&profile.exchanges).map(exchange).collect(),
         }
     }
 
-    /// The rule's equations, one for each letter of the state, as the code computes them: `x⁺ = R(x − ηv)`. Where a round has
-    /// several exchanges, a letter has an equation for each that changes it.
-    ///
-    /// ```
-    /// use oneway::{method::Method, methods::Smtpp};
-    /// let equations = Smtpp::new(0.1).unwrap().trace().unwrap().equations();
-    /// assert_eq!(equations, ["x⁺ = R(x − ηv)", "v⁺ = Cv + (m⁺ − m)", "m⁺ = (1 − λ)m + λg⁺"]);
-    /// ```
-    pub fn equations(&self) -> Vec<String> {
-        let [pull, push] = match self.network {
-            Network::PushPull => ["R", "C"],
-            Network::PushSum => ["", "C"],
-            Network::PullOnly => ["R", ""],
-            Network::Balanced | Network::Undirected => ["W", "W"],
-            Network::Central => ["", "mean"],
+    /// How many operations one coordinate of one agent takes in a round: to send, to say where gradients are taken, and to
+    /// update. Mixing and gradients are not the rule's.
+    pub fn operations(&self) -> Operations {
+        let of = |exchange: &TracedExchange| {
+            let TracedExchange { send, points, update, ask } = exchange;
+            let points = if *ask == Ask::Nothing { Operations::default() } else { points.operations() };
+            send.operations() + points + update.operations()
         };
-        let mut equations = vec![];
-        for exchange in &self.exchanges {
-            let mixed = |matrix: &str, sent: usize| {
-                let formula = exchange.send.text(sent);
-                let alone = formula.chars().count() <= 1 && matrix.chars().count() <= 1;
-                (if alone { format!("{matrix}{formula}") } else { format!("{matrix}({formula})") }, 1)
-            };
-            let heard = |name: &str| {
-                let place = |names: [&str; 2]| names.iter().position(|known| *known == name);
-                let pulled = place(PULLED).map(|i| mixed(pull, i));
-                let pushed = place(PUSHED).map(|i| mixed(push, self.sends[0] + i));
-                let named = match (name, self.carries, exchange.ask) {
-                    ("w", Carries::Eigenvector, _) => Some("[y⁺]_i"),
-                    ("w", ..) => Some("w⁺"),
-                    ("other", _, Ask::BothPoints) => Some("g(x; ξ⁺)"),
-                    ("other", ..) => Some("Σg"),
-                    _ => None,
-                };
-                pulled.or(pushed).or(named.map(|name| (name.to_owned(), 2)))
-            };
-            let next = |symbol: Symbol| {
-                let of_other = self.names.iter().zip(&exchange.update.results);
-                of_other
-                    .filter(|(name, _)| !name.is_empty())
-                    .find(|(_, result)| **result == symbol)
-                    .map(|(name, _)| format!("{name}⁺"))
-            };
-            for (i, name) in self.names.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
-                let formula = exchange.update.formula_of(i, &heard, &next);
-                if formula != *name {
-                    equations.push(format!("{name}⁺ = {formula}"));
-                }
-            }
-        }
-        equations
+        self.exchanges.iter().map(of).sum()
     }
 }
 

@@ -11,7 +11,7 @@
 //! - SAGA's table in place of gradients: **AB-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise floor.
 
 use crate::graph::Subgraph;
-use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::method::{At, Mail, Method, Network, Profile, Rule};
 use crate::methods::estimator::{self, AnyEstimator, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient};
 use crate::numeric::Real;
@@ -60,8 +60,7 @@ impl<E: Estimator> Rule for Ab<E> {
     const NAMES: &'static [&'static str] = &["x", "v", "m", "x⁻"];
 
     fn profile(&self) -> Profile {
-        let roles = Roles::tracking(self.estimator.averages());
-        estimator::profile(self.network, &self.estimator).with_roles(roles)
+        estimator::tracking(self.network, &self.estimator)
     }
 
     #[inline(always)]
@@ -178,7 +177,7 @@ pub(super) fn gradient_tracking(estimator: AnyEstimator, β: f64) -> Result<Box<
 pub(super) const AB: Kind = Kind {
     name: "ab",
     about: "AB: Push-Pull that combines first and then adapts",
-    rule: "X⁺ = RX − ηY; Y⁺ = CY + G⁺ − G",
+    alters: None,
     reference: "Xin & Khan 2018",
     trust: Trust::B,
     graphs: &[Subgraph::Full],
@@ -193,7 +192,6 @@ const MIXED_BALL: Parameter = Parameter { default: Some(0.2), ..HEAVY_BALL };
 pub(super) const ABM: Kind = Kind {
     name: "abm",
     about: "ABm, on time-varying digraphs DSGTm-TV: AB with a heavy ball",
-    rule: "X⁺ = RX − ηY + β(X − X⁻); Y⁺ = CY + G⁺ − G",
     reference: "Xin & Khan 2020; DSGTm-TV 2024",
     parameters: &[MIXED_BALL],
     build: |parameters| Ok(Box::new(Ab::new(Gradient, parameters.real("heavy_ball")?)?)),
@@ -206,7 +204,6 @@ pub(super) const ABM: Kind = Kind {
 pub(super) const GT: Kind = Kind {
     name: "gt",
     about: "gradient tracking with one doubly stochastic matrix",
-    rule: "X⁺ = WX − ηS; S⁺ = WS + G⁺ − G",
     reference: "Qu & Li 2018",
     trust: Trust::A,
     build: |_| Ok(Box::new(Ab::new(Gradient, 0.0)?.balanced())),
@@ -217,7 +214,7 @@ pub(super) const GT: Kind = Kind {
 pub(super) const AB_SAGA: Kind = Kind {
     name: "ab-saga",
     about: "AB-SAGA: AB with SAGA's table, without a noise floor on finite sums",
-    rule: "X⁺ = RX − ηY; Y⁺ = CY + M⁺ − M with m⁺ = ∇f_s(x⁺) − table_s + mean(table)",
+    alters: Some(estimator::saga::ALTERS),
     reference: "Qureshi, Xin, Kar & Khan 2022",
     trust: Trust::A,
     build: |_| with_any(AnyEstimator::Saga, AROUND),
@@ -239,7 +236,6 @@ fn accelerated(parameters: &Parameters, estimator: AnyEstimator) -> Result<Box<d
 pub(super) const ACCELERATED: Kind = Kind {
     name: "accelerated-ab",
     about: "accelerated AB/Push-Pull: AB with a heavy ball and Nesterov's extrapolation",
-    rule: "X⁺ = RS − ηY + β(X − X⁻); S⁺ = X⁺ + γ(X⁺ − X); Y⁺ = CY + g(S⁺) − g(S)",
     reference: "Nguyen, Nguyen & Nedić 2023",
     trust: Trust::C,
     parameters: &[Parameter { default: Some(0.1), ..HEAVY_BALL }, NESTEROV],

@@ -104,7 +104,7 @@ impl Rule for AdaMdos {
 pub(super) const KIND: Kind = Kind {
     name: "adamdos",
     about: "AdaMDOS: adaptive steps along a tracked STORM estimate",
-    rule: "X̃ = WX − γW̄/(√A + ρ); X⁺ = X + ι(X̃ − X); U⁺ = G⁺ + (1−β)(U − G(X; ξ⁺)); A⁺ = ϱA + (1−ϱ)G⁺²; W̄⁺ = WW̄ + U⁺ − U",
+    alters: None,
     reference: "Huang & Zhao 2024",
     trust: Trust::C,
     graphs: &[Subgraph::Full],

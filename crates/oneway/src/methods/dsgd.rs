@@ -108,7 +108,7 @@ const COMBINE_FIRST: Parameter = Parameter {
 pub(super) const KIND: Kind = Kind {
     name: "dsgd",
     about: "decentralised SGD: step, and average with the neighbours",
-    rule: "X⁺ = W(X − ηG), or X⁺ = WX − ηG",
+    alters: None,
     reference: "Lian, Zhang, Zhang, Hsieh, Zhang & Liu 2017",
     trust: Trust::A,
     graphs: &[Subgraph::Full],

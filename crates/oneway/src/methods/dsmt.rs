@@ -21,7 +21,7 @@
 //! but √η_w (convex) or 1 − n^(−1/3)(1 − √η_w) (nonconvex); here λ = 1−β is a parameter.
 
 use crate::graph::Subgraph;
-use crate::method::{Ask, At, Exchange, Mail, Network, Profile, Reliance, Roles, Rule};
+use crate::method::{Ask, At, Exchange, Mail, Network, Profile, Reliance, Rule};
 use crate::methods::estimator::{self, Estimator, Momentum};
 use crate::methods::{Kind, MOMENTUM, Trust};
 use crate::numeric::Real;
@@ -80,8 +80,7 @@ impl<E: Estimator> Rule for Dsmt<E> {
     const NAMES: &'static [&'static str] = &["x", "y", "z", "D_x", "D_y"];
 
     fn profile(&self) -> Profile {
-        let mut profile = estimator::profile(self.network, &self.estimator);
-        profile.roles = Roles::tracking(self.estimator.averages());
+        let mut profile = estimator::tracking(self.network, &self.estimator);
         profile.reliance = if self.η_w > 0.0 { Reliance::SameWeights } else { Reliance::Nothing };
         profile.exchanges[0].sends = [true, false]; // models in the first exchange, trackers in the second
         profile.exchanges.push(Exchange { sends: [false, true], turns: vec![Ask::Nothing] });
@@ -172,7 +171,7 @@ const ACCELERATION: Parameter = Parameter {
 pub(super) const PLAIN: Kind = Kind {
     name: "dsmt",
     about: "distributed stochastic momentum tracking: momentum is tracked, and mixed twice a round",
-    rule: "W̄ = (I+W)/2; X⁺ = W̄(X − ηY); Z⁺ = (1−λ)Z + λG⁺; Y⁺ = W̄(Y + Z⁺ − Z)",
+    alters: None,
     reference: "Huang, Pu & Nedić 2024",
     trust: Trust::A,
     graphs: &[Subgraph::Full],
@@ -184,7 +183,6 @@ pub(super) const PLAIN: Kind = Kind {
 pub(super) const ACCELERATED: Kind = Kind {
     name: "dsmt-lca",
     about: "DSMT with loopless Chebyshev acceleration: its mixing has momentum",
-    rule: "DSMT with S ↦ S + D⁺, D⁺ = η_w D + (1+η_w)(W̄ − I)S in place of S ↦ W̄S",
     parameters: &[MOMENTUM, ACCELERATION],
     build: |parameters| {
         let dsmt = Dsmt::new(parameters.real("momentum")?)?;

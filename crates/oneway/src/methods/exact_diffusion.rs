@@ -18,7 +18,7 @@
 
 use crate::graph::mixing::Mixing;
 use crate::graph::topology::{Subgraph, Topology};
-use crate::method::{At, Mail, Method, Network, Profile, Reliance, Roles, Rule};
+use crate::method::{At, Mail, Method, Network, Profile, Reliance, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust, slope};
 use crate::numeric::Real;
@@ -47,7 +47,7 @@ impl<E: Estimator> ExactDiffusion<E> {
     /// x⁺ = Σ_j W̃_ij (x_j − η v_j), W̃ = (1−τ)I + τW.
     #[inline(always)]
     fn moved<S: Real>(&self, at: At<S>, [x, v]: [S; 2], heard: S) -> S {
-        let τ = S::parameter("τ", self.share);
+        let τ = S::constant(self.share);
         (S::one() - τ) * (x - at.η * v) + τ * heard
     }
 }
@@ -59,9 +59,10 @@ impl<E: Estimator> Rule for ExactDiffusion<E> {
     const NAMES: &'static [&'static str] = &["x", "v", "m"];
 
     fn profile(&self) -> Profile {
-        let roles = Roles { tracker_sent: None, ..Roles::tracking(self.estimator.averages()) };
-        let profile = estimator::profile(Network::Undirected, &self.estimator).with_roles(roles);
-        Profile { reliance: Reliance::WholeMessages, ..profile }
+        let mut profile = estimator::tracking(Network::Undirected, &self.estimator);
+        profile.roles.tracker_sent = None; // it never travels
+        profile.reliance = Reliance::WholeMessages;
+        profile
     }
 
     fn check_network(&self, topology: &Topology) -> Result<()> {
@@ -144,7 +145,7 @@ fn least_eigenvalue(w: &Mixing) -> f64 {
 pub(super) const EXACT_DIFFUSION: Kind = Kind {
     name: "exact-diffusion",
     about: "exact diffusion: no bias where data differ, for the price of one exchange",
-    rule: "W̃ = (I+W)/2; X⁺ = W̃(2X − X⁻ − η(G − G⁻))",
+    alters: None,
     reference: "Yuan, Ying, Zhao & Sayed 2019; Alghunaim & Yuan 2022",
     trust: Trust::B,
     graphs: &[Subgraph::Full],
@@ -156,7 +157,6 @@ pub(super) const EXACT_DIFFUSION: Kind = Kind {
 pub(super) const D2: Kind = Kind {
     name: "d2",
     about: "D²: exact diffusion with W itself, whose eigenvalues must be above −1/3",
-    rule: "X⁺ = W(2X − X⁻ − η(G − G⁻))",
     reference: "Tang, Lian, Yan, Zhang & Liu 2018; Alghunaim & Yuan 2022",
     build: |_| Ok(Box::new(ExactDiffusion::d2(Gradient))),
     with_estimator: Some(|_, estimator| with_any(estimator, Around(1.0))),

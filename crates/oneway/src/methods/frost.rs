@@ -86,7 +86,7 @@ impl Skeleton for Around {
 pub(super) const KIND: Kind = Kind {
     name: "frost",
     about: "FROST, or Pull-Diag-GT: gradient tracking for agents that do not know who hears them",
-    rule: "Y⁺ = RY; X⁺ = RX − ηZ; z_i⁺ = Σ_j R_ij z_j + g_i⁺/[y_i⁺]_i − g_i/[y_i]_i",
+    alters: None,
     reference: "Xin, Xi & Khan 2019",
     trust: Trust::A,
     graphs: &[Subgraph::Full],

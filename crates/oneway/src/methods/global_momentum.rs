@@ -91,7 +91,7 @@ impl Rule for GlobalMomentum {
 pub(super) const QG_DSGDM: Kind = Kind {
     name: "qg-dsgdm",
     about: "DSGD with quasi-global momentum: momentum from the way through the network",
-    rule: "X½ = X − η(βM + G); X⁺ = WX½; M⁺ = βM + (1−β)(X − X⁺)/η",
+    alters: None,
     reference: "Lin, Karimireddy, Stich & Jaggi 2021",
     trust: Trust::A,
     graphs: &[Subgraph::Full],
@@ -103,7 +103,6 @@ pub(super) const QG_DSGDM: Kind = Kind {
 pub(super) const DECENTLAM: Kind = Kind {
     name: "decentlam",
     about: "DecentLaM: DSGD with a heavy ball around the mixing, which adds no bias of its own",
-    rule: "G̃ = (X − W(X − ηG))/η; M⁺ = βM + G̃; X⁺ = X − ηM⁺",
     reference: "Yuan, Chen, Huang, Zhang, Pan, Xu & Yin 2021",
     build: |parameters| Ok(Box::new(GlobalMomentum::decent_lam(parameters.real("heavy_ball")?)?)),
     ..QG_DSGDM

@@ -35,7 +35,7 @@ use crate::graph::Subgraph;
 use crate::method::{Method, Network};
 use crate::methods::estimator::AnyEstimator;
 use crate::numeric::Real;
-use crate::parameters::{Parameter, Parameters};
+use crate::parameters::{self, Parameter, Parameters};
 use crate::{Error, Result};
 
 /// A method as the registry knows it.
@@ -45,8 +45,9 @@ pub struct Kind {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
-    /// Its update rule, in a line.
-    pub rule: &'static str,
+    /// What it does to the equations of the method inside it, in a line; none for a rule, whose own equations are printed from
+    /// its code ([`Trace::equations`](crate::method::Trace::equations)).
+    pub alters: Option<&'static str>,
     /// Whose method it is.
     pub reference: &'static str,
     /// How sure the rule is.
@@ -158,13 +159,11 @@ pub const KINDS: &[Kind] = &[
 /// ```
 pub fn kind(name: &str) -> Result<&'static Kind> {
     let renamed = RENAMED.iter().find(|(old, _)| *old == name).map(|(_, now)| (*now).to_owned());
-    KINDS.iter().find(|kind| kind.name == name).ok_or_else(|| {
-        match (renamed, Error::unknown("method", name, KINDS.iter().map(|kind| kind.name))) {
-            (Some(now), Error::UnknownName { what, name, known, .. }) => {
-                Error::UnknownName { what, name, suggestion: Some(now), known }
-            }
-            (_, unknown) => unknown,
+    parameters::find("method", KINDS, |kind| kind.name, name).map_err(|error| match (renamed, error) {
+        (Some(now), Error::UnknownName { what, name, known, .. }) => {
+            Error::UnknownName { what, name, suggestion: Some(now), known }
         }
+        (_, unknown) => unknown,
     })
 }
 

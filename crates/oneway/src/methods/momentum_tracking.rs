@@ -14,7 +14,6 @@ use crate::methods::{Ab, HEAVY_BALL, Kind, ab};
 pub(super) const KIND: Kind = Kind {
     name: "momentum-tracking",
     about: "Momentum Tracking: gradient tracking of a heavy ball",
-    rule: "U⁺ = βU + G; X⁺ = WX − η(U⁺ − C); C⁺ = W(C − U⁺) + U⁺",
     reference: "Takezawa, Bao, Niwa, Sato & Yamada 2023",
     parameters: &[HEAVY_BALL],
     build: |parameters| {

@@ -127,7 +127,7 @@ impl Skeleton for Around {
 pub(super) const KIND: Kind = Kind {
     name: "push-diging",
     about: "Push-DIGing: gradient tracking through push-sum",
-    rule: "u⁺ = C(u − ηy); w⁺ = Cw; x⁺ = u⁺/w⁺; y⁺ = Cy + g(x⁺) − g(x)",
+    alters: None,
     reference: "Nedić, Olshevsky & Shi 2017",
     trust: Trust::A,
     graphs: &[Subgraph::Full],
@@ -139,7 +139,6 @@ pub(super) const KIND: Kind = Kind {
 pub(super) const ADD_OPT: Kind = Kind {
     name: "add-opt",
     about: "(S-)ADD-OPT: Push-DIGing that combines first and then adapts",
-    rule: "u⁺ = Cu − ηy; w⁺ = Cw; x⁺ = u⁺/w⁺; y⁺ = Cy + g(x⁺) − g(x)",
     reference: "Xi, Xin & Khan 2018; Qureshi, Xin, Kar & Khan 2021",
     trust: Trust::B,
     build: |_| Ok(Box::new(PUSH_DIGING.combining_first())),
@@ -150,7 +149,7 @@ pub(super) const ADD_OPT: Kind = Kind {
 pub(super) const PUSH_SAGA: Kind = Kind {
     name: "push-saga",
     about: "Push-SAGA: ADD-OPT with SAGA's table, without a noise floor on finite sums",
-    rule: "u⁺ = Cu − ηy; w⁺ = Cw; x⁺ = u⁺/w⁺; y⁺ = Cy + m⁺ − m with m⁺ = ∇f_s(x⁺) − table_s + mean(table)",
+    alters: Some(estimator::saga::ALTERS),
     reference: "Qureshi, Xin, Kar & Khan 2022",
     trust: Trust::A,
     build: |_| with_any(AnyEstimator::Saga, Around(Order::Combine)),

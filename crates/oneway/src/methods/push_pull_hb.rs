@@ -5,7 +5,7 @@
 
 use crate::Result;
 use crate::graph::Subgraph;
-use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::method::{At, Mail, Method, Network, Profile, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
 use crate::numeric::Real;
@@ -36,10 +36,10 @@ impl<E: Estimator> Rule for PushPullHb<E> {
     type Pull<S: Real> = S;
     type Push<S: Real> = S;
     const NAMES: &'static [&'static str] = &["x", "v", "m"];
+    const LAST_NAMES: &'static [&'static str] = &["u"];
 
     fn profile(&self) -> Profile {
-        let roles = Roles::tracking(self.estimator.averages());
-        estimator::profile(Network::PushPull, &self.estimator).with_roles(roles)
+        estimator::tracking(Network::PushPull, &self.estimator)
     }
 
     #[inline(always)]
@@ -84,7 +84,7 @@ impl Skeleton for Around {
 pub(super) const KIND: Kind = Kind {
     name: "push-pull-hb",
     about: "Push-Pull-HB: Push-Pull with momentum after tracking, the other order than SMTPP's",
-    rule: "U⁺ = (1−λ)U + λY; X⁺ = R(X − ηU⁺); Y⁺ = CY + G⁺ − G",
+    alters: None,
     reference: "the ablation of SMTPP's order",
     trust: Trust::A,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],

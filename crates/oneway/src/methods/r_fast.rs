@@ -18,7 +18,7 @@
 
 use crate::Result;
 use crate::graph::topology::{Stationary, Subgraph, Topology};
-use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::method::{At, Mail, Method, Network, Profile, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
@@ -44,8 +44,7 @@ impl<E: Estimator> Rule for RFast<E> {
     const LOOKS_AT_KEPT: bool = true;
 
     fn profile(&self) -> Profile {
-        let roles = Roles::tracking(self.estimator.averages());
-        estimator::profile(Network::PushPull, &self.estimator).with_roles(roles)
+        estimator::tracking(Network::PushPull, &self.estimator)
     }
 
     fn step_divisor(&self, topology: &Topology) -> Result<f64> {
@@ -100,7 +99,7 @@ impl Skeleton for Around {
 pub(super) const KIND: Kind = Kind {
     name: "r-fast",
     about: "R-FAST: Push-Pull along the kept share of the tracker, made for agents that wake when they like",
-    rule: "X⁺ = R(X − η·diag(C)·S); S⁺ = CS + G⁺ − G",
+    alters: None,
     reference: "Zhu, Tian, Huang, Xu & He 2024",
     trust: Trust::C,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],

@@ -89,7 +89,7 @@ impl Skeleton for Around {
 pub(super) const KIND: Kind = Kind {
     name: "sgp",
     about: "Stochastic Gradient Push: SGD through push-sum",
-    rule: "z = x/w; x⁺ = C(x − ηg(z)); w⁺ = Cw",
+    alters: None,
     reference: "Assran, Loizou, Ballas & Rabbat 2019",
     trust: Trust::A,
     graphs: &[Subgraph::Full],
@@ -101,7 +101,6 @@ pub(super) const KIND: Kind = Kind {
 pub(super) const MOMENTUM: Kind = Kind {
     name: "sgp-momentum",
     about: "SGP with a heavy ball at each agent",
-    rule: "z = x/w; m⁺ = βm + g(z); x⁺ = C(x − ηm⁺); w⁺ = Cw",
     parameters: &[HEAVY_BALL],
     build: |parameters| {
         Ok(Box::new(Sgp::of(HeavyBall::new("sgp-momentum", parameters.real("heavy_ball")?)?)))

@@ -12,7 +12,7 @@
 
 use crate::Result;
 use crate::graph::Subgraph;
-use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
+use crate::method::{At, Mail, Method, Network, Profile, Rule};
 use crate::methods::estimator::{
     self, AnyEstimator, Estimator, Gradient, Momentum, STORM as STORM_PARAMETER, Skeleton, Storm, with_any,
 };
@@ -61,8 +61,7 @@ impl<E: Estimator> Rule for Tracking<E> {
     const NAMES: &'static [&'static str] = &["x", "v", "m"];
 
     fn profile(&self) -> Profile {
-        let roles = Roles::tracking(self.estimator.averages());
-        estimator::profile(self.network, &self.estimator).with_roles(roles)
+        estimator::tracking(self.network, &self.estimator)
     }
 
     #[inline(always)]
@@ -111,7 +110,7 @@ pub(super) fn push_pull(estimator: AnyEstimator) -> Result<Box<dyn Method>> {
 pub(super) const SMTPP: Kind = Kind {
     name: "smtpp",
     about: "Stochastic Momentum Tracking Push-Pull: tracks momentum on the push graph, pulls models",
-    rule: "X⁺ = R(X − ηV); M⁺ = (1−λ)M + λG⁺; V⁺ = CV + M⁺ − M",
+    alters: None,
     reference: "Fan, Liao, Xu, Guo & Dian",
     trust: Trust::A,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
@@ -123,7 +122,7 @@ pub(super) const SMTPP: Kind = Kind {
 pub(super) const PUSH_PULL_KIND: Kind = Kind {
     name: "push-pull",
     about: "(Stochastic) Push-Pull: tracks gradients on the push graph, pulls models",
-    rule: "X⁺ = R(X − ηY); Y⁺ = CY + G⁺ − G",
+    alters: None,
     reference: "Pu, Shi, Xu & Nedić 2020; You & Pu",
     trust: Trust::A,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
@@ -135,7 +134,6 @@ pub(super) const PUSH_PULL_KIND: Kind = Kind {
 pub(super) const STPP: Kind = Kind {
     name: "stpp",
     about: "Stochastic Tree Push-Pull: Push-Pull on two spanning trees with one root",
-    rule: "X⁺ = R(X − ηY); Y⁺ = CY + G⁺ − G on weight-1 trees",
     reference: "You & Pu 2025",
     graphs: &[Subgraph::Trees, Subgraph::LazyTrees],
     ..PUSH_PULL_KIND
@@ -144,7 +142,6 @@ pub(super) const STPP: Kind = Kind {
 pub(super) const STORM: Kind = Kind {
     name: "storm-tracking",
     about: "Push-Pull that tracks STORM's estimates: momentum with two gradients of one sample",
-    rule: "X⁺ = R(X − ηV); D⁺ = g(X⁺; ξ⁺) + (1−a)(D − g(X; ξ⁺)); V⁺ = CV + D⁺ − D",
     reference: "Cutkosky & Orabona 2019, inside Push-Pull",
     parameters: &[STORM_PARAMETER],
     build: |parameters| {
@@ -157,7 +154,6 @@ pub(super) const STORM: Kind = Kind {
 pub(super) const DSGT: Kind = Kind {
     name: "dsgt",
     about: "distributed stochastic gradient tracking with one doubly stochastic matrix",
-    rule: "X⁺ = W(X − ηY); Y⁺ = WY + G⁺ − G",
     reference: "Pu & Nedić 2021",
     graphs: &[Subgraph::Full],
     build: |_| Ok(Box::new(PUSH_PULL.balanced())),

@@ -3,18 +3,24 @@
 //! A rule says what happens to one coordinate, for any [`Real`]. [`Lanes`] of [`Float`]s run it, many coordinates at a time, in
 //! double or in single precision; a [`Symbol`] writes down what is done to it.
 
+mod affine;
 mod float;
+pub(crate) mod formula;
+pub(crate) mod formulas;
 mod lanes;
 pub(crate) mod matrix;
+mod program;
 pub mod row;
 pub mod sample;
 pub mod student;
 mod symbol;
 pub(crate) mod vectors;
 
+pub use affine::{Affine, NotLinear, NotLinearBy};
 pub use float::{Float, Precision};
 pub use lanes::Lanes;
-pub use symbol::{Instruction, Program, Symbol, Tape};
+pub use program::{Operations, Program};
+pub use symbol::{Instruction, Symbol, Tape};
 
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Sub};

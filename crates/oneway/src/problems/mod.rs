@@ -11,5 +11,8 @@ pub use batch::Batch;
 pub use finite_sum::{FiniteSum, Regulariser};
 pub use from_fn::{Failure, FromFn};
 pub use logistic::Logistic;
-pub use models::{LeastSquares, Model, Robust, RobustLoss, Row, Softmax, TwoLayer};
+pub use models::{
+    LeastSquares, Model, Regression, ResidualLoss, Robust, RobustLoss, Row, ScaledLoss, Softmax, Square,
+    TwoLayer,
+};
 pub use quadratic::{Quadratic, QuadraticShape};

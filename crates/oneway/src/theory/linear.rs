@@ -1,9 +1,9 @@
 //! A round as a linear map, derived from the method itself.
 //!
 //! With f_i(x) = ½h‖x‖², one curvature h for all agents, a round of most methods is linear in the agents' vectors:
-//! s⁺ = T(ηh)·s with s all of them stacked. T is found by applying the method to vectors, in the engine that runs it
-//! everywhere else, so that a new method is analysed without a line of its own. T depends on η and h through their
-//! product only: in the variables (hx, g, v, …) a round knows no other number.
+//! s⁺ = T(ηh)·s with s all of them stacked. T is read off the programs of a rule. Where there is no rule it is found by applying
+//! the method to vectors, in the engine that runs it everywhere else. So a new method is analysed without a line of its own. T
+//! depends on η and h through their product only: in the variables (hx, g, v, …) a round knows no other number.
 //!
 //! Push-sum's weights w do not depend on the vectors. They are held at their limit nπ_C, which makes z = x/w linear. So are the
 //! rows by which pull-only methods learn π_R.
@@ -12,13 +12,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use faer::Mat;
 
+use super::from_rule::{FromRule, each_entry};
+use super::held::Held;
 use super::spectrum::LinearMap;
 use crate::engine::Schedule;
 use crate::engine::Simulator;
 use crate::engine::metrics;
 use crate::engine::{Engine, Setup};
 use crate::graph::Topology;
-use crate::method::{Method, Network, Roles};
+use crate::method::{Method, Network, Roles, Trace};
 use crate::numeric::row::Width;
 use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::Problem;
@@ -78,24 +80,26 @@ pub struct RoundMap<'a> {
     /// Vectors of an agent's state.
     vectors: usize,
     held: Held,
-}
-
-/// What an agent's scalars are held at.
-#[derive(Debug)]
-enum Held {
-    /// There are none.
-    Nothing,
-    /// Push-sum's weight, one number for each agent: nπ_C.
-    Weights(Vec<f64>),
-    /// The same row for all agents: π_R.
-    Row(Vec<f64>),
+    /// What T is read off; none where it is found by applying the method to vectors.
+    trace: Option<Trace>,
 }
 
 impl<'a> RoundMap<'a> {
     /// The map of a method on a topology it can run on; [`Error::NoTheory`] if its rounds are not linear.
     ///
-    /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as coordinates.
+    /// A rule's programs say whether it is linear, and the error what is not. Of other methods it is tried out.
     pub fn new(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
+        Self::from_trace(method, topology, method.trace())
+    }
+
+    /// The same map found by applying the method to vectors, also where it is a rule.
+    ///
+    /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as coordinates.
+    pub fn by_applying(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
+        Self::from_trace(method, topology, None)
+    }
+
+    fn from_trace(method: &'a dyn Method, topology: &'a Topology, trace: Option<Trace>) -> Result<Self> {
         let n = topology.agents();
         let probe = UnitCurvature { agents: n, dim: 1, ..UnitCurvature::default() };
         let profile = method.profile_on(&probe);
@@ -118,9 +122,17 @@ impl<'a> RoundMap<'a> {
                 )));
             }
         };
-        let map = Self { method, topology, held, vectors };
-        map.check_linear()?;
+        let map = Self { method, topology, held, vectors, trace };
+        match map.rule() {
+            Some(rule) => drop(rule.matrix(0.1).map_err(|reason| map.not_linear(&reason))?),
+            None => map.check_linear()?,
+        }
         Ok(map)
+    }
+
+    fn rule(&self) -> Option<FromRule<'_>> {
+        let (topology, held) = (self.topology, &self.held);
+        self.trace.as_ref().map(|trace| FromRule { trace, topology, held })
     }
 
     fn check_linear(&self) -> Result<()> {
@@ -139,8 +151,12 @@ impl<'a> RoundMap<'a> {
         })?;
         match linear {
             true => Ok(()),
-            false => Err(Error::NoTheory(format!("a round of {:?} is not a linear map", self.method))),
+            false => Err(self.not_linear("T(a + b) is not T(a) + T(b)")),
         }
+    }
+
+    fn not_linear(&self, why: &str) -> Error {
+        Error::NoTheory(format!("a round of {:?} is not a linear map: {why}", self.method))
     }
 
     /// Length of s: all vectors of all agents.
@@ -174,6 +190,12 @@ impl<'a> RoundMap<'a> {
 
     /// Hands over the entries of T(ηh) that are not zero, a row's in the order of their columns.
     fn entries(&self, step: f64, mut entry: impl FnMut(usize, usize, f64)) -> Result<()> {
+        if let Some(rule) = self.rule() {
+            Schedule::constant(step)?;
+            let rows = rule.matrix(step).map_err(|reason| self.not_linear(&reason))?;
+            each_entry(&rows, entry);
+            return Ok(());
+        }
         for first in (0..self.dim()).step_by(COLUMNS) {
             let width = COLUMNS.min(self.dim() - first);
             self.with(step, width, |flow| {
@@ -219,17 +241,29 @@ impl<'a> RoundMap<'a> {
         Ok(matrix)
     }
 
-    /// N: what a round makes of a unit of noise in one agent's gradient, a column an agent.
-    pub(super) fn noise(&self, step: f64) -> Result<Mat<f64>> {
+    /// N: what a round makes of a unit of noise in one agent's gradient, a column an agent. Refuses a method that takes more than
+    /// one gradient a round.
+    pub fn noise(&self, step: f64) -> Result<Mat<f64>> {
         let n = self.topology.agents();
-        let problem = UnitCurvature { agents: n, dim: n, noisy: true, ..UnitCurvature::default() };
-        let (noise, calls) = self.on(&problem, step, |flow| {
-            flow.fill(|_, _| 0.0);
-            let before = problem.calls.load(Ordering::Relaxed);
-            flow.turn();
-            let noise = Mat::from_fn(self.dim(), n, |at, column| flow.row(at)[column]);
-            (noise, problem.calls.load(Ordering::Relaxed) - before)
-        })?;
+        let (noise, calls) = match self.rule() {
+            Some(rule) => {
+                Schedule::constant(step)?;
+                let mut noise = Mat::zeros(self.dim(), n);
+                let rows = rule.noise(step).map_err(|reason| self.not_linear(&reason))?;
+                each_entry(&rows, |row, column, value| noise[(row, column)] = value);
+                (noise, n * rule.gradients())
+            }
+            None => {
+                let problem = UnitCurvature { agents: n, dim: n, noisy: true, ..UnitCurvature::default() };
+                self.on(&problem, step, |flow| {
+                    flow.fill(|_, _| 0.0);
+                    let before = problem.calls.load(Ordering::Relaxed);
+                    flow.turn();
+                    let noise = Mat::from_fn(self.dim(), n, |at, column| flow.row(at)[column]);
+                    (noise, problem.calls.load(Ordering::Relaxed) - before)
+                })?
+            }
+        };
         match calls == n {
             true => Ok(noise),
             false => Err(Error::NoTheory(format!(

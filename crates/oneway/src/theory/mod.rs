@@ -18,6 +18,10 @@ pub mod contraction;
 #[cfg(feature = "theory")]
 pub mod floor;
 #[cfg(feature = "theory")]
+mod from_rule;
+#[cfg(feature = "theory")]
+mod held;
+#[cfg(feature = "theory")]
 pub mod linear;
 #[cfg(feature = "theory")]
 pub mod modes;

@@ -7,15 +7,15 @@ use anyhow::Result;
 use oneway::codec::{CODECS, CodecKind, Quality};
 use oneway::graph::families::FAMILIES;
 use oneway::method::Network;
-use oneway::methods::KINDS;
 use oneway::methods::combine::COMBINATORS;
 use oneway::methods::estimator::ESTIMATORS;
+use oneway::methods::{KINDS, Kind, Trust, kind};
 use oneway::parameters::Parameter;
 use oneway_experiment::results::folder::OutputFolder;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ListArgs, MethodsArgs};
-use crate::studies::methods_page;
+use crate::studies::methods_page::{self, Facts};
 
 /// `oneway methods`.
 pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
@@ -26,24 +26,22 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         writeln!(out, "{}", folder.path().join(methods_page::FILE).display())?;
         return Ok(ExitCode::SUCCESS);
     }
+    if let Some(name) = &args.name {
+        let kind = kind(name)?;
+        match args.list.json {
+            true => writeln!(out, "{:#}", of_method(kind)?)?,
+            false => print_method(&mut out, kind)?,
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.list.json {
-        let methods = KINDS.iter().map(|kind| {
-            json!({
-                "name": kind.name,
-                "about": kind.about,
-                "rule": kind.rule,
-                "network": kind.network().about(),
-                "graphs": kind.graphs.iter().map(|graph| graph.name()).collect::<Vec<_>>(),
-                "takes_estimators": kind.with_estimator.is_some(),
-                "parameters": parameters(kind.parameters),
-            })
-        });
+        let methods = KINDS.iter().map(of_method).collect::<Result<Vec<_>>>()?;
         let estimators =
             ESTIMATORS.iter().map(|kind| entry(kind.name, kind.about, kind.rule, kind.parameters));
         let combinators =
             COMBINATORS.iter().map(|kind| entry(kind.name, kind.about, kind.rule, kind.parameters));
         let lists = json!({
-            "methods": methods.collect::<Value>(),
+            "methods": methods,
             "estimators": estimators.collect::<Value>(),
             "combinators": combinators.collect::<Value>(),
         });
@@ -51,13 +49,12 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for kind in KINDS {
-        let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
-        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
-        write!(out, "    network  {}", kind.network().about())?;
-        match kind.network() {
-            Network::Central => writeln!(out)?,
-            _ => writeln!(out, "; graph = {}", graphs.join(" | "))?,
+        writeln!(out, "{}\n    {}", kind.name, kind.about)?;
+        writeln!(out, "    rule     {}", Facts::new(kind)?.equations.join("; "))?;
+        if let Some(alters) = kind.alters {
+            writeln!(out, "             {alters}")?;
         }
+        writeln!(out, "    network  {}", network(kind))?;
         print_parameters(&mut out, kind.parameters)?;
     }
     writeln!(out, "\nEstimators, for methods that take one (all but those that say what they track):\n")?;
@@ -77,6 +74,67 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         "\nEvery method also takes `step`: a number, or {{ size, scaling, decay, every, schedule, warmup }}."
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Everything about one method.
+fn print_method(out: &mut impl Write, kind: &Kind) -> Result<()> {
+    let facts = Facts::new(kind)?;
+    writeln!(out, "{}\n    {}\n", kind.name, kind.about)?;
+    for line in facts.lines() {
+        writeln!(out, "    {line}")?;
+    }
+    let trust = match kind.trust {
+        Trust::A => "read in the authors' code or text, its start too",
+        Trust::B => "in a standard form that several sources share",
+        Trust::C => {
+            "from memory: its identities are tested, and its documentation says what was not verified"
+        }
+    };
+    writeln!(out, "\n    reference  {}", kind.reference)?;
+    writeln!(out, "    trust      {}, {trust}", facts.trust)?;
+    writeln!(out, "    network    {}", network(kind))?;
+    if let Some(sends) = &facts.sends {
+        writeln!(out, "    sends      {sends}")?;
+    }
+    writeln!(out, "    operations {} for a coordinate in a round", facts.operations)?;
+    let estimator = match kind.with_estimator {
+        Some(_) => "takes one in place of its gradients",
+        None => "has no place for one",
+    };
+    writeln!(out, "    estimator  {estimator}")?;
+    for Parameter { name, about, default } in kind.parameters {
+        let default = default.map_or("must be given".to_owned(), |default| format!("default {default}"));
+        writeln!(out, "    {name:<10} {about} ({default})")?;
+    }
+    Ok(())
+}
+
+/// The network of a method, and the subgraphs of a topology that it may use.
+fn network(kind: &Kind) -> String {
+    let graphs: Vec<&str> = kind.graphs.iter().map(|graph| graph.name()).collect();
+    match kind.network() {
+        Network::Central => kind.network().about().to_owned(),
+        network => format!("{}; graph = {}", network.about(), graphs.join(" | ")),
+    }
+}
+
+fn of_method(kind: &Kind) -> Result<Value> {
+    let facts = Facts::new(kind)?;
+    Ok(json!({
+        "name": kind.name,
+        "about": kind.about,
+        "equations": facts.equations,
+        "start": facts.start,
+        "alters": facts.alters,
+        "reference": kind.reference,
+        "trust": facts.trust.to_string(),
+        "network": kind.network().about(),
+        "graphs": kind.graphs.iter().map(|graph| graph.name()).collect::<Vec<_>>(),
+        "sends": facts.sends,
+        "operations": facts.operations.to_string(),
+        "takes_estimators": kind.with_estimator.is_some(),
+        "parameters": parameters(kind.parameters),
+    }))
 }
 
 /// Numbers in the vector by which codecs are compared.

@@ -1,7 +1,8 @@
-//! `docs/methods.md`, made from the registry: every method with its rule, its network, what it sends, its parameters, its
+//! `docs/methods.md`, made from the registry: every method with its equations, its network, what it sends, its parameters, its
 //! reference, and a picture of how it behaves.
 
 mod behaviour;
+mod facts;
 mod miniature;
 
 use std::fmt::Write as _;
@@ -10,14 +11,13 @@ use anyhow::Result;
 use oneway::codec::CODECS;
 use oneway::method::Network;
 use oneway::methods::estimator::ESTIMATORS;
-use oneway::methods::{KINDS, Kind, Trust};
-use oneway::numeric::Precision;
+use oneway::methods::{KINDS, Kind};
 use oneway::parameters::Parameter;
-use oneway::problems::{Quadratic, QuadraticShape};
 use oneway_experiment::results::folder::OutputFolder;
 use rayon::prelude::*;
 
 use behaviour::{AGENTS, Behaviour, FEATURES, ROUNDS, ROWS, STEPS};
+pub(crate) use facts::Facts;
 
 /// The page's name, and where its pictures are beside it.
 pub(crate) const FILE: &str = "methods.md";
@@ -55,9 +55,11 @@ fn text(steps: &[f64]) -> Result<String> {
         "# Methods\n\n\
          Every method of the registry. This page is made from it: `just methods-page`. `oneway methods` prints the same \
          for the version at hand.\n\n\
-         In rules, a stacked matrix has a row for each agent, ⁺ marks the next round, G is a stochastic gradient at the \
-         current point, R is row-stochastic (models are pulled), C column-stochastic (trackers are pushed), W doubly \
-         stochastic. What is sent is counted on one link in one round.\n\n\
+         The equations are printed from the code that runs. A letter stands for the vectors of all agents, stacked, so that \
+         agent i has Σ_j R_ij x_j of Rx. ⁺ marks the next round, ₀ the start, ⁻ the round before, ′ what is between two \
+         exchanges, and a bar the mean of all agents. F(x; ξ) is each agent's own loss on a fresh sample ξ. R is row-stochastic \
+         (models are pulled), C column-stochastic (trackers are pushed), W doubly stochastic. What is sent is counted on \
+         one link in one round; operations on one coordinate of one agent in one round, without mixing and gradients.\n\n\
          The pictures show ‖∇F(x̄)‖² over {ROUNDS} rounds of least squares on synthetic rows: {AGENTS} agents on the \
          exponential digraph (its links both ways for methods that need it; its trees for STPP), {ROWS} rows of \
          {FEATURES} features each, every agent with weights of its own. Blue: exact gradients. Orange: one row a \
@@ -92,18 +94,18 @@ fn text(steps: &[f64]) -> Result<String> {
 }
 
 fn section(kind: &Kind, step: f64) -> Result<String> {
-    let trust = match kind.trust {
-        Trust::A => "A",
-        Trust::B => "B",
-        Trust::C => "C",
-    };
+    let facts = Facts::new(kind)?;
     let graphs: Vec<String> = kind.graphs.iter().map(|graph| format!("`{}`", graph.name())).collect();
-    let mut text = format!("\n### `{}`\n\n{}.\n\n    {}\n\n", kind.name, capital(kind.about), kind.rule);
-    writeln!(text, "![{0} on the standard problem]({IMAGES}/{0}.svg)\n", kind.name)?;
-    writeln!(text, "- {} (trust {trust})", kind.reference)?;
-    if kind.network() != Network::Central {
-        writeln!(text, "- sends {}", sends(kind)?)?;
+    let mut text = format!("\n### `{}`\n\n{}.\n\n", kind.name, capital(kind.about));
+    for line in facts.lines() {
+        writeln!(text, "    {line}")?;
     }
+    writeln!(text, "\n![{0} on the standard problem]({IMAGES}/{0}.svg)\n", kind.name)?;
+    writeln!(text, "- {} (trust {})", kind.reference, facts.trust)?;
+    if let Some(sends) = &facts.sends {
+        writeln!(text, "- sends {sends}")?;
+    }
+    writeln!(text, "- operations: {}", facts.operations)?;
     if kind.graphs.len() > 1 {
         writeln!(text, "- graph: {}", graphs.join(", "))?;
     }
@@ -118,48 +120,6 @@ fn section(kind: &Kind, step: f64) -> Result<String> {
         false => writeln!(text, "- no step that was tried converges on the standard problem")?,
     }
     Ok(text)
-}
-
-/// What one link carries in one round, on both graphs: a number of numbers where it is one, else bytes.
-fn sends(kind: &Kind) -> Result<String> {
-    let method = kind.method([])?;
-    let bytes = |agents: usize, dim: usize| {
-        let shape = QuadraticShape { dim, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
-        let problem = Quadratic::new(shape, agents, 1)?;
-        let profile = method.profile_on(&problem);
-        let phases = (0..profile.phases()).map(|phase| profile.bytes(phase, dim, Precision::F64));
-        oneway::Result::Ok(phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]))
-    };
-    // linear in d and n, if it is: three places tell
-    let (here, wider, more) = (bytes(AGENTS, 1000)?, bytes(AGENTS, 2000)?, bytes(AGENTS + 1, 1000)?);
-    let of = |graph: usize| {
-        let (here, wider, more) = (here[graph], wider[graph], more[graph]);
-        let (per_d, per_n) = ((wider - here) / 8000, (more - here) / 8);
-        let rest = (here / 8).checked_sub(per_d * 1000 + per_n * AGENTS);
-        match rest {
-            _ if here == 0 => None,
-            Some(rest) if here % 8 == 0 && per_d * 8000 == wider - here => {
-                let times = |count: usize, name: &str| match count {
-                    0 => None,
-                    1 => Some(name.to_owned()),
-                    count => Some(format!("{count}{name}")),
-                };
-                let rest = (rest > 0).then(|| rest.to_string());
-                let terms: Vec<String> =
-                    [times(per_d, "d"), times(per_n, "n"), rest].into_iter().flatten().collect();
-                Some(format!("{} numbers", terms.join(" + ")))
-            }
-            _ => Some(format!("{here} bytes at d = 1000 with its default codec")),
-        }
-    };
-    let pull = of(0).map(|numbers| format!("{numbers} on the pull graph"));
-    let push = of(1).map(|numbers| format!("{numbers} on the push graph"));
-    let both: Vec<String> = pull.into_iter().chain(push).collect();
-    let phases = match method.phases() {
-        1 => String::new(),
-        phases => format!(", in {phases} exchanges"),
-    };
-    Ok(format!("{}{phases}", both.join(", ")))
 }
 
 fn parameters(declared: &[Parameter]) -> Vec<String> {

@@ -19,7 +19,7 @@ pub use random::{erdos_renyi, k_out};
 pub use time_varying::{random_links, random_matching};
 
 use super::{Digraph, MAX_EDGES};
-use crate::parameters::{Parameter, Parameters};
+use crate::parameters::{self, Parameter, Parameters};
 use crate::{Error, Result};
 
 /// A family of digraphs, as an experiment file names it.
@@ -67,10 +67,7 @@ impl Family {
 /// assert!(family("flowers").unwrap_err().to_string().contains("did you mean `flower`?"));
 /// ```
 pub fn family(name: &str) -> Result<&'static Family> {
-    FAMILIES
-        .iter()
-        .find(|family| family.name == name)
-        .ok_or_else(|| Error::unknown("topology", name, FAMILIES.iter().map(|family| family.name)))
+    parameters::find("topology", FAMILIES, |family| family.name, name)
 }
 
 /// Every family there is.

@@ -38,6 +38,7 @@ impl AdamDescent {
 
 impl Descent for AdamDescent {
     type Memory<S: Real> = [S; 2];
+    const NAMES: &'static [&'static str] = &["x", "m", "v", "g"];
 
     /// 1 − β^t of the t-th step.
     #[inline(always)]
@@ -60,7 +61,7 @@ impl Descent for AdamDescent {
 pub(in crate::methods) const KIND: Kind = Kind {
     name: "adam",
     about: "centralised Adam: as if everyone heard everyone",
-    rule: "m⁺ = β₁m + (1−β₁)ḡ; v⁺ = β₂v + (1−β₂)ḡ²; x⁺ = x − ηm̂/(√v̂ + ε)",
+    alters: None,
     reference: "Kingma & Ba 2015",
     trust: Trust::A,
     graphs: &[Subgraph::Full],

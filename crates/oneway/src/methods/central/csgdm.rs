@@ -27,6 +27,7 @@ impl Csgdm {
 
 impl Descent for MomentumDescent {
     type Memory<S: Real> = S;
+    const NAMES: &'static [&'static str] = &["x", "m", "g"];
 
     #[inline(always)]
     fn descend<S: Real>(&self, at: At<S>, x: S, m: S, mean: S) -> (S, S) {
@@ -39,7 +40,7 @@ impl Descent for MomentumDescent {
 pub(in crate::methods) const KIND: Kind = Kind {
     name: "csgdm",
     about: "centralised SGD with momentum: the bound, as if everyone heard everyone",
-    rule: "m⁺ = (1−λ)m + λḡ; x⁺ = x − ηm⁺",
+    alters: None,
     reference: "Sutskever, Martens, Dahl & Hinton 2013",
     trust: Trust::A,
     graphs: &[Subgraph::Full],

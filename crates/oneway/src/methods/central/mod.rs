@@ -26,6 +26,8 @@ use crate::numeric::{Lanes, Real};
 pub trait Descent: Send + Sync + Debug + 'static {
     /// What it keeps besides x; zero at first.
     type Memory<S: Real>: Numbers<S>;
+    /// The letters of x, of what it keeps, and of the estimate whose mean it is given.
+    const NAMES: &'static [&'static str];
 
     /// Numbers that are the same for all coordinates of a round.
     #[inline(always)]
@@ -50,6 +52,7 @@ pub struct Plain;
 
 impl Descent for Plain {
     type Memory<S: Real> = ();
+    const NAMES: &'static [&'static str] = &["x", "d"];
 
     #[inline(always)]
     fn descend<S: Real>(&self, at: At<S>, x: S, _memory: (), mean: S) -> (S, ()) {
@@ -73,7 +76,7 @@ impl<D: Descent, E: Estimator> Rule for Central<D, E> {
     type State<S: Real> = ((S, D::Memory<S>), (S, E::Memory<S>));
     type Pull<S: Real> = ();
     type Push<S: Real> = S;
-    const NAMES: &'static [&'static str] = &["x"];
+    const NAMES: &'static [&'static str] = D::NAMES;
 
     fn profile(&self) -> Profile {
         type Probe = Lanes<f64, 1>;
@@ -155,7 +158,7 @@ impl Skeleton for Around {
 pub(super) const SGD: Kind = Kind {
     name: "sgd",
     about: "centralised SGD: as if everyone heard everyone",
-    rule: "x⁺ = x − ηḡ",
+    alters: None,
     reference: "Robbins & Monro 1951",
     trust: Trust::A,
     graphs: &[Subgraph::Full],
@@ -168,7 +171,6 @@ pub(super) const SGD: Kind = Kind {
 pub(super) const STORM: Kind = Kind {
     name: "central-storm",
     about: "centralised STORM: momentum that corrects itself as the point moves",
-    rule: "d⁺ = ḡ(x⁺; ξ⁺) + (1−a)(d − ḡ(x; ξ⁺)); x⁺ = x − ηd",
     reference: "Cutkosky & Orabona 2019",
     parameters: &[estimator::STORM],
     build: |parameters| {

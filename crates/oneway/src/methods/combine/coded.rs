@@ -149,7 +149,9 @@ pub(in crate::methods) const C_GT: Coded = Coded {
     kind: Kind {
         name: "c-gt",
         about: "compressed gradient tracking: only what has changed is sent, encoded (by default in 4 bits a number)",
-        rule: "X⁺ = X − γ(X̂ − WX̂) − ηV; V⁺ = V − γ(V̂ − WV̂) + G⁺ − G; X̂ = H + 𝒞(X − H), H⁺ = H + α(X̂ − H)",
+        alters: Some(
+            "with p − γ(p̂ − Wp̂) in place of Wp, for p = x and p = v; p̂ = h + 𝒞(p − h), h⁺ = h + α(p̂ − h)",
+        ),
         reference: "Liao, Li, Huang & Pu 2022",
         trust: Trust::B,
         graphs: &[Subgraph::Full],
@@ -169,7 +171,7 @@ pub(in crate::methods) const BEER: Coded = Coded {
     kind: Kind {
         name: "beer",
         about: "BEER: compressed gradient tracking with error feedback (by default the largest quarter is sent)",
-        rule: "X⁺ = X + γ(W−I)H − ηV; H⁺ = H + 𝒞(X⁺−H); V⁺ = V + γ(W−I)Q + G⁺ − G; Q⁺ = Q + 𝒞(V⁺−Q)",
+        alters: Some("with p − γ(p̂ − Wp̂) in place of Wp, for p = x and p = v; p̂ = h + 𝒞(p − h), h⁺ = p̂"),
         reference: "Zhao, Li, Li, Richtárik & Chi 2022",
         trust: Trust::B,
         parameters: &[gamma(0.4)],
@@ -189,7 +191,6 @@ pub(in crate::methods) const MOTEF: Coded = Coded {
     kind: Kind {
         name: "motef",
         about: "MoTEF: momentum tracking with error feedback (by default the largest quarter is sent)",
-        rule: "BEER with M⁺ = (1−λ)M + λG⁺ in place of G",
         reference: "Islamov, Gao & Stich 2025",
         parameters: &[MOMENTUM, gamma(0.4)],
         build: |given| MOTEF.method(given, None, None),
@@ -210,7 +211,9 @@ pub(in crate::methods) const CPP: Coded = Coded {
     kind: Kind {
         name: "cpp",
         about: "compressed Push-Pull: differences of models and whole trackers are encoded (by default in 8 bits a number)",
-        rule: "X⁺ = Z − γ(Ẑ − RẐ), Z = X − ηV, Ẑ = H + 𝒞(Z − H); V⁺ = V + γ_v(C−I)𝒞(V) + G⁺ − G",
+        alters: Some(
+            "with p − γ(p̂ − Rp̂) in place of Rp, p = x − ηv, p̂ = h + 𝒞(p − h), h⁺ = h + α(p̂ − h); with v − γ_v(𝒞(v) − C𝒞(v)) in place of Cv",
+        ),
         reference: "Song, Shi, Pu & Yan 2022",
         trust: Trust::C,
         parameters: &[gamma(0.8), alpha(0.8), GAMMA_TRACKER],
@@ -234,7 +237,9 @@ pub(in crate::methods) const RCPP: Coded = Coded {
     kind: Kind {
         name: "rcpp",
         about: "robust compressed Push-Pull: differences on both graphs, at a scale that shrinks (by default in 8 bits a number)",
-        rule: "Push-Pull with W·p replaced by p − γ(p̂ − Wp̂), p̂ = H + s_k𝒞((p − H)/s_k), s_k = s₀ζ^k rounded up to a power of two",
+        alters: Some(
+            "with p − γ(p̂ − Mp̂) in place of Mp, for M = R and M = C; p̂ = h + s_k𝒞((p − h)/s_k), h⁺ = h + α(p̂ − h), s_k = s₀ζ^k rounded up to a power of two",
+        ),
         reference: "Liao, Li & Pu 2023",
         parameters: &[gamma(0.8), alpha(0.8), SCALE, DECAY],
         build: |given| RCPP.method(given, None, None),
@@ -253,7 +258,9 @@ pub(in crate::methods) const HB_SECTOR: Coded = Coded {
     kind: Kind {
         name: "hb-sector",
         about: "gradient tracking with a heavy ball over links that distort (by default they clip at ±10)",
-        rule: "X⁺ = X + (W−I)h(X) − ηV + β(X − X⁻); V⁺ = V + (W−I)h(V) + G⁺ − G",
+        alters: Some(
+            "with p − p̂ + Wp̂ in place of Wp, for p = x and p = v; p̂ = h + 𝒞(p − h), h⁺ = h + α(p̂ − h); h stays 0 where α = 0",
+        ),
         reference: "Doostmohammadian and others",
         trust: Trust::C,
         parameters: &[HEAVY_BALL, WHAT_PASSES],
@@ -281,7 +288,9 @@ pub(in crate::methods) const COMPRESSED_SMTPP: Coded = Coded {
     kind: Kind {
         name: "compressed-smtpp",
         about: "SMTPP with differences encoded on both graphs (by default in 4 bits a number)",
-        rule: "SMTPP with W·p replaced by p − γ(p̂ − Wp̂), p̂ = H + 𝒞(p − H), H⁺ = H + α(p̂ − H)",
+        alters: Some(
+            "with p − γ(p̂ − Mp̂) in place of Mp, for M = R and M = C; p̂ = h + 𝒞(p − h), h⁺ = h + α(p̂ − h)",
+        ),
         reference: "a future direction of Fan, Liao, Xu, Guo & Dian",
         graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
         parameters: &[MOMENTUM, gamma(0.8), alpha(0.8)],

@@ -7,7 +7,7 @@
 //! Methods that correct by what W did in the round before are refused: the local round has no W. Exact diffusion with Q steps has,
 //! for each eigenvalue λ of W̃, a mode of trace (Q+1)λ − (Q−1) and determinant λ, stable only if λ > (Q−2)/(Q+2), whatever η is.
 
-use super::{holding_rows, row_lengths, split_rows};
+use super::holding::Holding;
 use crate::graph::Subgraph;
 use crate::method::{
     Ask, Gradient, Heard, Kernel, Method, Network, Point, Profile, Reliance, Round, SMALLEST, Sizes,
@@ -22,7 +22,7 @@ use crate::{Error, Result};
 /// The state is the inner method's, and for Q > 1 the two rows that an agent sends to itself.
 #[derive(Debug)]
 pub struct LocalUpdates {
-    inner: Box<dyn Method>,
+    inner: Holding,
     steps: usize,
     phases: u32,
     /// Turns after the last exchange of an inner round.
@@ -56,6 +56,7 @@ impl LocalUpdates {
         let round =
             (0..).zip(turns).flat_map(|(phase, turns)| (0..turns).map(move |turn| (phase, turn))).collect();
         let last_turns = exchanges.last().map_or(0, |exchange| exchange.turns.len());
+        let inner = Holding { inner, holds: steps > 1 };
         Ok(Self { inner, steps, phases: exchanges.len() as u32, last_turns, round })
     }
 }
@@ -75,11 +76,6 @@ impl LocalUpdates {
             Place::Own { phase, turn }
         })
     }
-
-    /// How many numbers of the rows are kept behind the state.
-    fn kept(&self, pulled: &[f64], pushed: &[f64]) -> [usize; 2] {
-        if self.steps == 1 { [0; 2] } else { [pulled.len(), pushed.len()] }
-    }
 }
 
 /// Where a turn belongs.
@@ -93,58 +89,53 @@ enum Place {
 impl Method for LocalUpdates {
     fn profile(&self, sizes: Sizes) -> Profile {
         let mut profile = self.inner.profile(sizes);
-        if self.steps == 1 {
-            return profile;
-        }
-        profile.points_are_pulled = false;
         let round: Vec<Ask> = profile.exchanges.iter().flat_map(|exchange| exchange.turns.clone()).collect();
         if let Some(last) = profile.exchanges.last_mut() {
             last.turns.extend(std::iter::repeat_n(round, self.steps - 1).flatten());
         }
-        holding_rows(profile, sizes.dim)
+        profile
     }
 
     fn inner(&self) -> Option<&dyn Method> {
-        Some(&*self.inner)
+        Some(&*self.inner.inner)
     }
 }
 
 impl Kernel<f64> for LocalUpdates {
     fn start(&self, at: Round<'_>, x: &[f64], gradient: Gradient<'_, f64>, state: &mut [f64]) {
-        let rows = if self.steps == 1 { [0; 2] } else { row_lengths(&*self.inner, at) };
-        let (inner, own) = split_rows(state, rows);
-        own.into_iter().for_each(|row| row.fill(0.0));
-        self.inner.start(at, x, gradient, inner);
+        self.inner.start(at, x, gradient, state);
     }
 
     fn send(&self, at: Round<'_>, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
-        let (inner, _) = split_rows(state, self.kept(pull, push));
-        self.inner.send(at, inner, pull, push);
+        let (state, _) = self.inner.split(state, [pull.len(), push.len()]);
+        self.inner.inner.send(at, state, pull, push);
     }
 
     fn point(&self, at: Round<'_>, heard: Heard<'_, f64>, point: Point<'_, f64>) {
         let Heard { state, pulled, pushed } = heard;
-        let (state, [own_pull, own_push]) = split_rows(state, self.kept(pulled, pushed));
+        let (state, [own_pull, own_push]) = self.inner.split(state, [pulled.len(), pushed.len()]);
+        let inner = &self.inner.inner;
         match self.place(at) {
-            Place::Exchange => self.inner.point(at, Heard { state, pulled, pushed }, point),
+            Place::Exchange => inner.point(at, Heard { state, pulled, pushed }, point),
             Place::Own { phase, turn } => {
                 let at = Round { phase, turn, ..at };
                 if turn == 0 {
-                    self.inner.send(at, state, own_pull, own_push);
+                    inner.send(at, state, own_pull, own_push);
                 }
-                self.inner.point(at, Heard { state, pulled: own_pull, pushed: own_push }, point);
+                inner.point(at, Heard { state, pulled: own_pull, pushed: own_push }, point);
             }
         }
     }
 
     fn update(&self, at: Round<'_>, heard: Heard<'_, f64>, gradient: Gradient<'_, f64>) {
         let Heard { state, pulled, pushed } = heard;
-        let (state, [own_pull, own_push]) = split_rows(state, self.kept(pulled, pushed));
+        let (state, [own_pull, own_push]) = self.inner.split(state, [pulled.len(), pushed.len()]);
+        let inner = &self.inner.inner;
         match self.place(at) {
-            Place::Exchange => self.inner.update(at, Heard { state, pulled, pushed }, gradient),
+            Place::Exchange => inner.update(at, Heard { state, pulled, pushed }, gradient),
             Place::Own { phase, turn } => {
                 let heard = Heard { state, pulled: own_pull, pushed: own_push };
-                self.inner.update(Round { phase, turn, ..at }, heard, gradient);
+                inner.update(Round { phase, turn, ..at }, heard, gradient);
             }
         }
     }
@@ -161,7 +152,7 @@ const LOCAL_STEPS: Parameter = Parameter {
 pub(in crate::methods) const LOCAL_SMTPP: Kind = Kind {
     name: "local-smtpp",
     about: "SMTPP with Q steps for each exchange",
-    rule: "SMTPP, then Q − 1 times x⁺ = x − ηv; m⁺ = (1−λ)m + λg⁺; v⁺ = v + m⁺ − m",
+    alters: Some("then Q − 1 times the same with R = C = I, without an exchange and with fresh samples"),
     reference: "local updates of Fan, Liao, Xu, Guo & Dian's method",
     trust: Trust::C,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
@@ -186,7 +177,7 @@ fn local(owner: &str, given: &Parameters, inner: Box<dyn Method>) -> Result<Box<
 pub(in crate::methods) const LOCAL_DSMT: Kind = Kind {
     name: "local-dsmt",
     about: "DSMT with Q steps for each exchange (LMT without its accelerated mixing)",
-    rule: "DSMT, then Q − 1 times x⁺ = x − ηy; z⁺ = (1−λ)z + λg⁺; y⁺ = y + z⁺ − z",
+    alters: Some("then Q − 1 times the same with W = I, without an exchange and with fresh samples"),
     reference: "local updates of Huang, Pu & Nedić's method",
     graphs: &[Subgraph::Full],
     build: |given| local("local-dsmt", given, Box::new(Dsmt::new(given.real("momentum")?)?)),
@@ -201,7 +192,6 @@ pub(in crate::methods) const LOCAL_DSMT: Kind = Kind {
 pub(in crate::methods) const PD_SGDM: Kind = Kind {
     name: "pd-sgdm",
     about: "periodic decentralised SGD with momentum: a heavy ball each, averaged every p-th step",
-    rule: "m⁺ = βm + g; x½ = x − ηm⁺; X⁺ = WX½ every p-th step, else X½",
     reference: "Gao & Huang 2020",
     parameters: &[HEAVY_BALL, LOCAL_STEPS],
     build: |given| {

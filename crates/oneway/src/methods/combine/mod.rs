@@ -2,6 +2,7 @@
 
 mod coded;
 mod compressed;
+mod holding;
 mod local_updates;
 mod multi_gossip;
 mod recipe;
@@ -16,8 +17,7 @@ pub(super) use coded::{BEER, C_GT, COMPRESSED_SMTPP, CPP, HB_SECTOR, MOTEF, RCPP
 pub(super) use local_updates::{LOCAL_DSMT, LOCAL_SMTPP, PD_SGDM};
 pub(super) use multi_gossip::MULTI_GOSSIP;
 
-use crate::method::{Method, Profile, Round, Sizes};
-use crate::numeric::row::Width;
+use crate::method::{Method, Round, Sizes};
 use crate::parameters::Parameter;
 
 /// Something that can be put around a method, as a key of an experiment file.
@@ -71,24 +71,6 @@ pub const COMBINATORS: &[Combinator] = &[
         ],
     },
 ];
-
-/// The profile of a method that keeps a pull row and a push row behind the state: as vectors, so that theory sees them, unless
-/// scalars are in the way.
-fn holding_rows(profile: Profile, d: usize) -> Profile {
-    let Profile { state, pull, push, .. } = profile;
-    let state = match state.scalars + pull.scalars + push.scalars {
-        0 => Width::vectors(state.vectors + pull.vectors + push.vectors),
-        _ => state.and_scalars(state.scalars + pull.len(d) + push.len(d)),
-    };
-    Profile { state, ..profile }
-}
-
-/// The inner state, and the two rows behind it.
-fn split_rows<T>(state: &mut [T], [pull, push]: [usize; 2]) -> (&mut [T], [&mut [T]; 2]) {
-    let (inner, rows) = state.split_at_mut(state.len() - pull - push);
-    let (pulled, pushed) = rows.split_at_mut(pull);
-    (inner, [pulled, pushed])
-}
 
 /// Numbers of a pull row and of a push row of this method. Allocates: not for every round.
 fn row_lengths(method: &dyn Method, at: Round<'_>) -> [usize; 2] {

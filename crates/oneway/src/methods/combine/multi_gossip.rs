@@ -1,6 +1,6 @@
 //! Several exchanges a round: what arrived is sent on, so that the method is handed R^K·pull and C^K·push.
 
-use super::{holding_rows, row_lengths, split_rows};
+use super::holding::Holding;
 use crate::graph::Subgraph;
 use crate::method::{
     Ask, Exchange, Gradient as Given, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes,
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// The state is the inner method's, and for K > 1 the two rows that are on their way.
 #[derive(Debug)]
 pub struct MultiGossip {
-    inner: Box<dyn Method>,
+    inner: Holding,
     exchanges: u32,
 }
 
@@ -26,7 +26,7 @@ impl MultiGossip {
         let refuse = |expected: &str| Err(Error::parameter(owner, "gossip", exchanges, expected));
         match u32::try_from(exchanges) {
             Ok(exchanges @ 1..=MOST) if inner.network() != Network::Central || exchanges == 1 => {
-                Ok(Self { inner, exchanges })
+                Ok(Self { inner: Holding { inner, holds: exchanges > 1 }, exchanges })
             }
             Ok(1..=MOST) => refuse("a centralised method has heard everyone after one exchange"),
             _ => refuse("there are 1 to 1000 exchanges a round"),
@@ -45,39 +45,29 @@ const MOST: u32 = 1000;
 impl Method for MultiGossip {
     fn profile(&self, sizes: Sizes) -> Profile {
         let mut profile = self.inner.profile(sizes);
-        if self.exchanges == 1 {
-            return profile;
-        }
-        profile.points_are_pulled = false;
         let several = |last: Exchange| {
             let passed_on = Exchange { sends: last.sends, turns: vec![Ask::Nothing] };
             std::iter::repeat_n(passed_on, self.exchanges as usize - 1).chain([last])
         };
         profile.exchanges = profile.exchanges.into_iter().flat_map(several).collect();
-        holding_rows(profile, sizes.dim)
+        profile
     }
 
     fn inner(&self) -> Option<&dyn Method> {
-        Some(&*self.inner)
+        Some(&*self.inner.inner)
     }
 }
 
 impl Kernel<f64> for MultiGossip {
     fn start(&self, at: Round<'_>, x: &[f64], gradient: Given<'_, f64>, state: &mut [f64]) {
-        let rows = if self.exchanges == 1 { [0; 2] } else { row_lengths(&*self.inner, at) };
-        let (inner, held) = split_rows(state, rows);
-        held.into_iter().for_each(|row| row.fill(0.0));
-        self.inner.start(at, x, gradient, inner);
+        self.inner.start(at, x, gradient, state);
     }
 
     fn send(&self, at: Round<'_>, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
         let (at, exchange) = self.phase(at);
-        if self.exchanges == 1 {
-            return self.inner.send(at, state, pull, push);
-        }
-        let (inner, [pulled, pushed]) = split_rows(state, [pull.len(), push.len()]);
+        let (state, [pulled, pushed]) = self.inner.split(state, [pull.len(), push.len()]);
         match exchange {
-            0 => self.inner.send(at, inner, pull, push),
+            0 => self.inner.inner.send(at, state, pull, push),
             _ => {
                 pull.copy_from_slice(pulled); // R^j·pull
                 push.copy_from_slice(pushed); // C^j·push
@@ -88,18 +78,17 @@ impl Kernel<f64> for MultiGossip {
     fn point(&self, at: Round<'_>, heard: Heard<'_, f64>, point: Point<'_, f64>) {
         let (at, exchange) = self.phase(at);
         if exchange + 1 == self.exchanges {
-            let rows = if self.exchanges == 1 { [0; 2] } else { [heard.pulled.len(), heard.pushed.len()] };
-            let (state, _) = split_rows(heard.state, rows);
-            self.inner.point(at, Heard { state, ..heard }, point);
+            let (state, _) = self.inner.split(heard.state, [heard.pulled.len(), heard.pushed.len()]);
+            self.inner.inner.point(at, Heard { state, ..heard }, point);
         }
     }
 
     fn update(&self, at: Round<'_>, heard: Heard<'_, f64>, gradient: Given<'_, f64>) {
         let (at, exchange) = self.phase(at);
-        let rows = if self.exchanges == 1 { [0; 2] } else { [heard.pulled.len(), heard.pushed.len()] };
-        let (state, [to_pull, to_push]) = split_rows(heard.state, rows);
+        let rows = [heard.pulled.len(), heard.pushed.len()];
+        let (state, [to_pull, to_push]) = self.inner.split(heard.state, rows);
         if exchange + 1 == self.exchanges {
-            return self.inner.update(at, Heard { state, ..heard }, gradient);
+            return self.inner.inner.update(at, Heard { state, ..heard }, gradient);
         }
         to_pull.copy_from_slice(heard.pulled);
         to_push.copy_from_slice(heard.pushed);
@@ -128,7 +117,7 @@ fn multi_gossip(given: &Parameters, estimator: Option<AnyEstimator>) -> Result<B
 pub(in crate::methods) const MULTI_GOSSIP: Kind = Kind {
     name: "multi-gossip",
     about: "Push-Pull with K exchanges a round and gradients of K samples",
-    rule: "X⁺ = R^K(X − ηY); Y⁺ = C^K Y + G⁺ − G, G the mean of K gradients",
+    alters: Some("with R^K and C^K in place of R and C: K exchanges a round"),
     reference: "Liang and others 2025",
     trust: Trust::C,
     graphs: &[Subgraph::Full],

@@ -7,7 +7,7 @@ mod any;
 mod gradient;
 mod heavy_ball;
 mod momentum;
-mod saga;
+pub(super) mod saga;
 mod storm;
 
 pub use any::{AnyEstimator, Corrected, Simple};
@@ -22,10 +22,10 @@ pub(super) use storm::STORM;
 
 use std::fmt::Debug;
 
-use crate::method::{Ask, Network, Numbers, Profile};
+use crate::Result;
+use crate::method::{Ask, Network, Numbers, Profile, Roles};
 use crate::numeric::Real;
-use crate::parameters::{Parameter, Parameters};
-use crate::{Error, Result};
+use crate::parameters::{self, Parameter, Parameters};
 
 /// An estimate m of ∇f_i(x), kept up to date as x moves: one coordinate of it.
 pub trait Estimator: Send + Sync + Debug + 'static {
@@ -55,6 +55,12 @@ pub(super) fn profile(network: Network, estimator: &impl Estimator) -> Profile {
     Profile::new(network).asking(start, ask)
 }
 
+/// The profile of a tracker on this network, whose state begins with (x, v, m) and whose push row is v: v tracks m, which the
+/// estimator makes.
+pub(super) fn tracking(network: Network, estimator: &impl Estimator) -> Profile {
+    profile(network, estimator).with_roles(Roles::tracking(estimator.averages()))
+}
+
 /// An estimator as the registry knows it.
 #[derive(Debug)]
 pub struct EstimatorKind {
@@ -76,8 +82,5 @@ pub const ESTIMATORS: &[EstimatorKind] =
 
 /// The estimator called `name`; the error suggests the nearest name.
 pub fn estimator(name: &str) -> Result<&'static EstimatorKind> {
-    ESTIMATORS
-        .iter()
-        .find(|kind| kind.name == name)
-        .ok_or_else(|| Error::unknown("estimator", name, ESTIMATORS.iter().map(|kind| kind.name)))
+    parameters::find("estimator", ESTIMATORS, |kind| kind.name, name)
 }

@@ -95,6 +95,9 @@ impl Kernel<f64> for Saga {
     }
 }
 
+/// What the table does to a method's equations.
+pub(in crate::methods) const ALTERS: &str = "with g⁺ = ∇f_s(x⁺) − t_s + mean(t) for a sample s drawn afresh; then t_s ← ∇f_s(x⁺), from t_s = ∇f_s(x₀) for all s";
+
 pub(super) const KIND: EstimatorKind = EstimatorKind {
     name: "saga",
     about: "SAGA: no noise is left on a finite sum, for a gradient kept of each sample",

@@ -1,7 +1,7 @@
 //! What a row says about x: the models of [finite sums](super::FiniteSum).
 
 mod layer;
-mod least_squares;
+mod regression;
 mod robust;
 mod softmax;
 mod two_layer;
@@ -10,8 +10,8 @@ use std::fmt::Debug;
 
 use crate::Result;
 
-pub use least_squares::LeastSquares;
-pub use robust::{Robust, RobustLoss};
+pub use regression::{LeastSquares, Regression, ResidualLoss, Square};
+pub use robust::{Robust, RobustLoss, ScaledLoss};
 pub use softmax::Softmax;
 pub use two_layer::TwoLayer;
 

@@ -1,6 +1,6 @@
 //! Robust regression: losses that grow slowly, or not at all, with a residual that is large already.
 
-use super::{Model, Row};
+use super::regression::{Regression, ResidualLoss};
 use crate::{Error, Result};
 
 /// How a residual r = aᵀx − b counts. Both are ½r² near zero, and neither is convex.
@@ -12,43 +12,32 @@ pub enum RobustLoss {
     Cauchy,
 }
 
-/// ℓ(x; a, b) = ρ(aᵀx − b) with scale c: residuals far beyond c count as outliers.
+/// A robust loss with its scale c: residuals far beyond c count as outliers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Robust {
-    features: usize,
+pub struct ScaledLoss {
     loss: RobustLoss,
     c_squared: f64,
 }
 
+/// ℓ(x; a, b) = ρ(aᵀx − b) with a robust loss ρ of scale c.
+pub type Robust = Regression<ScaledLoss>;
+
 impl Robust {
-    /// A model of rows with so many features; c must be positive, with a square that is neither 0 nor infinite.
+    /// A model of rows with this many features; c must be positive, with a square that is neither 0 nor infinite.
     pub fn new(features: usize, loss: RobustLoss, c: f64) -> Result<Self> {
         let c_squared = c * c;
         if !(c > 0.0 && c_squared.is_normal()) {
             let expected = "the residual beyond which a row counts as an outlier must be positive";
             return Err(Error::parameter("problem", "scale", c, expected));
         }
-        Ok(Self { features, loss, c_squared })
+        Ok(Self { features, loss: ScaledLoss { loss, c_squared } })
     }
 }
 
-impl Model for Robust {
-    fn features(&self) -> usize {
-        self.features
-    }
-
-    fn dim(&self) -> usize {
-        self.features
-    }
-
-    fn target(&self, label: f64) -> Result<f64> {
-        Ok(label)
-    }
-
+impl ResidualLoss for ScaledLoss {
     #[inline(always)]
-    fn add_gradient(&self, row: impl Row, target: f64, x: &[f64], g: &mut [f64]) -> f64 {
-        let residual = row.product(x) - target;
-        let q = residual * residual / self.c_squared; // (r/c)²
+    fn at(&self, r: f64) -> (f64, f64) {
+        let q = r * r / self.c_squared; // (r/c)²
         let (loss, weight) = match self.loss {
             RobustLoss::Welsch => {
                 let below = -libm::expm1(-q); // 1 − e^−q without cancellation
@@ -56,13 +45,7 @@ impl Model for Robust {
             }
             RobustLoss::Cauchy => (libm::log1p(q), 1.0 / (1.0 + q)),
         };
-        let slope = residual * weight; // ρ′(r)
-        row.entries().for_each(|(column, a)| g[column] += slope * a);
-        0.5 * self.c_squared * loss
-    }
-
-    fn curvature(&self) -> Option<f64> {
-        Some(1.0)
+        (0.5 * self.c_squared * loss, r * weight) // ρ(r), ρ′(r)
     }
 
     fn slope_sq(&self) -> Option<f64> {

@@ -1,16 +1,44 @@
-//! Least squares.
+//! Linear regression: a row counts by its residual r = aᵀx − b alone.
+
+use std::fmt::Debug;
 
 use super::{Model, Row};
 use crate::Result;
 
-/// ℓ(x; a, b) = ½(aᵀx − b)².
+/// How a residual r counts: ρ(r), with |ρ″| ≤ 1.
+pub trait ResidualLoss: Send + Sync + Debug {
+    /// ρ(r) and ρ′(r).
+    fn at(&self, r: f64) -> (f64, f64);
+
+    /// An upper bound on ρ′², where there is one.
+    fn slope_sq(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// ℓ(x; a, b) = ρ(aᵀx − b).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LeastSquares {
-    features: usize,
+pub struct Regression<L> {
+    pub(super) features: usize,
+    pub(super) loss: L,
+}
+
+/// ρ(r) = ½r².
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Square;
+
+/// ℓ(x; a, b) = ½(aᵀx − b)².
+pub type LeastSquares = Regression<Square>;
+
+impl ResidualLoss for Square {
+    #[inline(always)]
+    fn at(&self, r: f64) -> (f64, f64) {
+        (0.5 * r * r, r)
+    }
 }
 
 impl LeastSquares {
-    /// A model of rows with so many features.
+    /// A model of rows with this many features.
     ///
     /// ```
     /// use oneway::data::{Dataset, SparseRows};
@@ -29,11 +57,11 @@ impl LeastSquares {
     /// # Ok::<(), oneway::Error>(())
     /// ```
     pub fn new(features: usize) -> Self {
-        Self { features }
+        Self { features, loss: Square }
     }
 }
 
-impl Model for LeastSquares {
+impl<L: ResidualLoss> Model for Regression<L> {
     fn features(&self) -> usize {
         self.features
     }
@@ -49,11 +77,16 @@ impl Model for LeastSquares {
     #[inline(always)]
     fn add_gradient(&self, row: impl Row, target: f64, x: &[f64], g: &mut [f64]) -> f64 {
         let residual = row.product(x) - target; // r = aᵀx − b
-        row.entries().for_each(|(column, a)| g[column] += residual * a); // ∇½r² = r a
-        0.5 * residual * residual
+        let (loss, slope) = self.loss.at(residual);
+        row.entries().for_each(|(column, a)| g[column] += slope * a); // ∇ρ(r) = ρ′(r) a
+        loss
     }
 
     fn curvature(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    fn slope_sq(&self) -> Option<f64> {
+        self.loss.slope_sq()
     }
 }
