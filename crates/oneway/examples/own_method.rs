@@ -27,16 +27,10 @@ impl Rule for AugDgm {
     fn points<S: Real>(&self, _: At<S>, [x, ..]: [S; 3], heard: Mail<S, ()>) -> [S; 2] {
         [heard.pull, x] // x⁺ = Σ_j W_ij (x_j − η y_j)
     }
-    fn update<S: Real>(
-        &self,
-        at: At<S>,
-        [x, y, g]: [S; 3],
-        heard: Mail<S, ()>,
-        [g_next, _]: [S; 2],
-    ) -> [S; 3] {
+    fn update<S: Real>(&self, at: At<S>, [x, y, g]: [S; 3], heard: Mail<S, ()>, [new, _]: [S; 2]) -> [S; 3] {
         match at.phase {
-            0 => [heard.pull, y + (g_next - g), g_next], // to be mixed in the second exchange
-            _ => [x, heard.pull, g],                     // y⁺ = Σ_j W_ij (y_j + g_j⁺ − g_j)
+            0 => [heard.pull, y + (new - g), new], // to be mixed in the second exchange
+            _ => [x, heard.pull, g],               // y⁺ = Σ_j W_ij (y_j + g_j⁺ − g_j)
         }
     }
 }

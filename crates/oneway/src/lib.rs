@@ -61,6 +61,7 @@ pub mod parameters;
 pub mod prelude;
 pub mod problem;
 pub mod problems;
+pub mod registry;
 pub mod testing;
 pub mod theory;
 

@@ -14,4 +14,5 @@ pub use crate::numeric::Real;
 pub use crate::numeric::sample::{Draws, Purpose};
 pub use crate::parameters::{Parameter, Parameters};
 pub use crate::problem::Problem;
-pub use crate::problems::{self, FromFn};
+pub use crate::problems::{self, FromFn, ProblemKind};
+pub use crate::registry::Registry;

@@ -3,11 +3,10 @@
 use std::ops::Deref;
 
 use crate::Result;
-use crate::data::partition::Partition;
 use crate::data::{Dataset, SparseRows};
 use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::Problem;
-use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
 
 /// A quadratic for every method: those that need samples find four, f_is = f_i tilted a little, and the mean of them is f_i.
 #[derive(Debug)]
@@ -73,5 +72,5 @@ pub fn dataset(rows: usize) -> Dataset {
 
 /// Logistic regression on [`dataset`], five rows an agent.
 pub fn logistic(agents: usize, batch: Batch) -> Result<Logistic> {
-    Logistic::new(&dataset(5 * agents), Partition::Even, agents, 0.01, batch, 1)
+    Logistic::new(&dataset(5 * agents), Sharing::among(agents).batch(batch), 0.01)
 }

@@ -10,7 +10,8 @@ use oneway::method::Method;
 use oneway::methods::{KINDS, Kind};
 use oneway::problem::Problem;
 use oneway::problems::{
-    Batch, FiniteSum, LeastSquares, Logistic, Model, Regulariser, Robust, RobustLoss, Softmax, TwoLayer,
+    Batch, FiniteSum, LeastSquares, Logistic, Model, Regulariser, Robust, RobustLoss, Sharing, Softmax,
+    TwoLayer,
 };
 use oneway::testing::{self, CHECKS, Passed, Subject};
 use proptest::prelude::*;
@@ -99,7 +100,12 @@ pub fn finite_sums(n: usize, batch: Batch) -> Vec<(&'static str, Box<dyn Problem
 }
 
 fn finite_sum(model: impl Model + 'static, data: &Dataset, n: usize, batch: Batch) -> Box<dyn Problem> {
-    let problem = FiniteSum::new(model, data, Partition::Shuffled, n, Regulariser::NonConvex(0.01), batch, 1);
+    let problem = FiniteSum::new(
+        model,
+        data,
+        Regulariser::NonConvex(0.01),
+        Sharing::among(n).partition(Partition::Shuffled).batch(batch),
+    );
     Box::new(problem.unwrap().with_test(data.clone()).unwrap())
 }
 

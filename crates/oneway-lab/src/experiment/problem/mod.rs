@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use oneway::data::libsvm::{self, Labels};
 use oneway::data::partition::Partition;
 use oneway::data::{Dataset, Split};
+use oneway::parameters::Parameters;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+use oneway::problems::{Batch, Logistic, ProblemKind, Quadratic, QuadraticShape, Sharing};
+use oneway::registry;
 use toml::Value;
 
 use super::fields::{Fields, as_integer, real};
@@ -38,6 +40,8 @@ pub(crate) enum ProblemSpec {
     Quadratic { shape: QuadraticShape, seed: u64 },
     /// A mean over rows of another model.
     FiniteSum(FiniteSumSpec),
+    /// One that the registry has from elsewhere.
+    Registered { kind: &'static ProblemKind, parameters: Parameters, seed: u64 },
 }
 
 /// `kind`.
@@ -46,6 +50,7 @@ enum Kind {
     Logistic,
     Quadratic,
     FiniteSum(ModelKind),
+    Registered(&'static ProblemKind),
 }
 
 impl ProblemSpec {
@@ -58,6 +63,9 @@ impl ProblemSpec {
             ("two-layer", Kind::FiniteSum(ModelKind::TwoLayer)),
             ("robust", Kind::FiniteSum(ModelKind::Robust)),
         ];
+        let registered = registry::installed().problems().iter();
+        let registered = registered.map(|kind| (kind.name, Kind::Registered(kind)));
+        let kinds: Vec<_> = kinds.into_iter().chain(registered).collect();
         let kind = fields.choice("kind", &kinds)?;
         let seed = fields.count("seed")?.unwrap_or(run.seed);
         let spec = match fields.required("kind", kind)? {
@@ -91,6 +99,11 @@ impl ProblemSpec {
             Kind::FiniteSum(model) => {
                 ProblemSpec::FiniteSum(FiniteSumSpec::read(model, &mut fields, folder, run, seed)?)
             }
+            Kind::Registered(kind) => {
+                let given = fields.parameters(kind.parameters)?;
+                let parameters = Parameters::new(kind.name, kind.parameters, given);
+                ProblemSpec::Registered { kind, parameters: parameters.context("problem")?, seed }
+            }
         };
         fields.finish()?;
         Ok(spec)
@@ -103,7 +116,7 @@ impl ProblemSpec {
                 let data = dataset.load(Labels::Signs)?;
                 Some(Rows { data, partition: *partition, seed: *seed, classes: None })
             }
-            ProblemSpec::Quadratic { .. } => None,
+            ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } => None,
             ProblemSpec::FiniteSum(spec) => Some(spec.rows()?),
         })
     }
@@ -237,6 +250,17 @@ impl BuiltProblem {
     fn new(spec: &ProblemSpec, agents: usize, part: Part) -> Result<Self> {
         match spec {
             ProblemSpec::FiniteSum(spec) => spec.build(agents),
+            ProblemSpec::Registered { kind, parameters, seed } => {
+                let problem = (kind.build)(parameters, agents, *seed)?;
+                if problem.agents() != agents {
+                    let made = problem.agents();
+                    bail!("problem: `{}` was asked for {agents} agents and has made {made}", kind.name);
+                }
+                let values = parameters.iter().map(|(name, value)| format!("{name} {value:?} "));
+                let (name, version, values) = (kind.name, kind.version, values.collect::<String>());
+                let fingerprint = format!("{name} version {version:?} {values}agents {agents} seed {seed}");
+                Ok(Self::of(problem, sha256(fingerprint), Minimiser::Unknown))
+            }
             ProblemSpec::Quadratic { shape, seed } => {
                 let problem = Quadratic::new(*shape, agents, *seed)?;
                 let minimiser = Minimiser::Known(problem.minimiser().to_vec());
@@ -259,7 +283,8 @@ impl BuiltProblem {
                 let settings = format!("alpha {alpha:?} {partition:?} {batch:?} agents {agents} seed {seed}");
                 let test_hash = test.as_ref().map(hash).transpose()?;
                 let fingerprint = format!("logistic {settings} data {} test {test_hash:?}", hash(&data)?);
-                let problem = Logistic::new(&data, *partition, agents, *alpha, *batch, *seed)?;
+                let sharing = Sharing { agents, partition: *partition, batch: *batch, seed: *seed };
+                let problem = Logistic::new(&data, sharing, *alpha)?;
                 let problem: Box<dyn Problem> = match test {
                     Some(test) => Box::new(problem.with_test(test)?),
                     None => Box::new(problem),

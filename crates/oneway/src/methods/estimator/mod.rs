@@ -22,10 +22,10 @@ pub(super) use storm::STORM;
 
 use std::fmt::Debug;
 
+use crate::Result;
 use crate::method::{Ask, Network, Numbers, Profile};
 use crate::numeric::Real;
-use crate::parameters::{Parameter, Parameters};
-use crate::{Error, Result};
+use crate::parameters::{Parameter, Parameters, entry, find};
 
 /// An estimate m of ∇f_i(x), kept up to date as x moves: one coordinate of it.
 pub trait Estimator: Send + Sync + Debug + 'static {
@@ -70,14 +70,13 @@ pub struct EstimatorKind {
     pub build: fn(&Parameters) -> Result<AnyEstimator>,
 }
 
+entry!(EstimatorKind, "estimator");
+
 /// Every estimator there is.
 pub const ESTIMATORS: &[EstimatorKind] =
     &[gradient::KIND, momentum::KIND, heavy_ball::KIND, storm::KIND, saga::KIND];
 
 /// The estimator called `name`; the error suggests the nearest name.
 pub fn estimator(name: &str) -> Result<&'static EstimatorKind> {
-    ESTIMATORS
-        .iter()
-        .find(|kind| kind.name == name)
-        .ok_or_else(|| Error::unknown("estimator", name, ESTIMATORS.iter().map(|kind| kind.name)))
+    find(ESTIMATORS, name)
 }
