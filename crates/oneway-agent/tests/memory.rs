@@ -1,24 +1,20 @@
 //! Every method over links in memory, an agent a thread: the simulator's bits, agent by agent, whatever the links do to rows.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../oneway/tests/common/mod.rs"]
-mod common;
-
 use std::sync::Arc;
 
-use common::{build, quadratic, raw_step, simulate, table, topology};
 use oneway::engine::Engine;
 use oneway::engine::Schedule;
 use oneway::graph::Topology;
 use oneway::method::Method;
+use oneway::methods::KINDS;
 use oneway::problem::Problem;
+use oneway::testing::{Case, Subject, quadratic, simulate};
 use oneway_agent::agent::{Agent, Task};
 use oneway_agent::history::History;
 use oneway_agent::link::LinkError;
 use oneway_agent::memory::{MemoryNetwork, Mischief};
 use oneway_agent::ties::Ties;
-
-const STEP: f64 = 0.02;
 
 /// The states of all agents after so many rounds, each on a thread of its own.
 fn states(
@@ -60,7 +56,7 @@ fn assert_same_bits(
     mischief: Mischief,
 ) {
     const ROUNDS: u64 = 12;
-    let mut simulator = simulate(method, problem, topology, η);
+    let mut simulator = simulate(method, problem, topology, η).unwrap();
     (0..ROUNDS).try_for_each(|_| simulator.round()).unwrap();
     let found = states(method, problem, topology, η, ROUNDS, mischief);
     for (agent, state) in found.iter().enumerate() {
@@ -69,29 +65,23 @@ fn assert_same_bits(
     }
 }
 
+fn assert_conforms(subject: Subject<'_>, mischief: Mischief) {
+    let problem = quadratic(9, 0.3).unwrap();
+    for Case { name, method, topology, η } in subject.cases().unwrap() {
+        assert_same_bits(&name, &*method, &problem, &topology, η, mischief);
+    }
+}
+
 #[test]
 fn every_method_on_every_network_has_the_simulators_bits() {
-    let problem = quadratic(9, 0.3);
-    for (kind, graph, name, digraphs) in table() {
-        let topology = topology(kind, graph, &digraphs, 4);
-        let η = raw_step(kind, &topology, STEP);
-        let case = format!("{} ({graph:?}) on {name}", kind.name);
-        assert_same_bits(&case, &*build(kind), &problem, &topology, η, Mischief::default());
-    }
+    KINDS.iter().for_each(|kind| assert_conforms(Subject::builtin(kind), Mischief::default()));
 }
 
 /// Rows that are lost are asked for again; those that come twice, late or out of order change nothing.
 #[test]
 fn loss_repetition_and_disorder_change_no_bit() {
-    let problem = quadratic(9, 0.3);
     let mischief = Mischief { lose: 0.1, repeat: 0.3, hold: 0.2, seed: 3 };
-    for (kind, graph, name, digraphs) in table() {
-        if !["smtpp", "sgp", "multi-gossip", "compressed-smtpp"].contains(&kind.name) {
-            continue;
-        }
-        let topology = topology(kind, graph, &digraphs, 4);
-        let η = raw_step(kind, &topology, STEP);
-        let case = format!("{} ({graph:?}) on {name}", kind.name);
-        assert_same_bits(&case, &*build(kind), &problem, &topology, η, mischief);
+    for name in ["smtpp", "sgp", "multi-gossip", "compressed-smtpp"] {
+        assert_conforms(Subject::builtin(oneway::methods::kind(name).unwrap()), mischief);
     }
 }

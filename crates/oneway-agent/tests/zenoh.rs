@@ -1,21 +1,18 @@
 //! Every method over links on Zenoh, an agent a thread with a session of its own: the simulator's bits, agent by agent.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../oneway/tests/common/mod.rs"]
-mod common;
-
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{build, quadratic, raw_step, simulate, topology};
 use oneway::engine::Engine;
 use oneway::engine::Schedule;
-use oneway::graph::Topology;
 use oneway::graph::families;
+use oneway::graph::{Subgraph, Topology};
 use oneway::method::Method;
 use oneway::methods::KINDS;
 use oneway::problem::Problem;
+use oneway::testing::{Subject, quadratic, simulate};
 use oneway_agent::agent::{Agent, Task};
 use oneway_agent::history::History;
 use oneway_agent::identity::Identity;
@@ -101,12 +98,13 @@ fn run_all(case: &Case<'_>, topology: &Topology) -> Vec<Result<Vec<f64>, LinkErr
 
 #[test]
 fn every_method_has_the_simulators_bits() {
-    let problem = quadratic(AGENTS, 0.3);
+    let problem = quadratic(AGENTS, 0.3).unwrap();
     let digraphs = [families::exponential(AGENTS).unwrap()];
     for kind in KINDS {
-        let topology = topology(kind, kind.graphs[0], &digraphs, 1);
-        let (method, η) = (build(kind), raw_step(kind, &topology, 0.02));
-        let mut simulator = simulate(&*method, &problem, &topology, η);
+        let subject = Subject::builtin(kind);
+        let topology = subject.topology(kind.graphs[0], &digraphs, 1).unwrap();
+        let (method, η) = (subject.method().unwrap(), subject.raw_step(&topology, 0.02).unwrap());
+        let mut simulator = simulate(&*method, &problem, &topology, η).unwrap();
         (0..ROUNDS).try_for_each(|_| simulator.round()).unwrap();
         let case = Case {
             name: kind.name,
@@ -131,10 +129,10 @@ fn every_method_has_the_simulators_bits() {
 /// The step is so long that numbers soon pass the guard: the first to meet one names who sent it.
 #[test]
 fn absurd_rows_are_refused_by_name() {
-    let problem = quadratic(AGENTS, 0.3);
-    let kind = oneway::methods::kind("smtpp").unwrap();
-    let topology = topology(kind, kind.graphs[0], &[families::ring(AGENTS).unwrap()], 0);
-    let method = build(kind);
+    let problem = quadratic(AGENTS, 0.3).unwrap();
+    let subject = Subject::builtin(oneway::methods::kind("smtpp").unwrap());
+    let topology = subject.topology(Subgraph::Full, &[families::ring(AGENTS).unwrap()], 0).unwrap();
+    let method = subject.method().unwrap();
     let guard = Guard::Beyond(1e6);
     let case =
         Case { name: "absurd", method: &*method, problem: &problem, η: 1e4, guard, addresses: addresses() };

@@ -16,10 +16,33 @@ use oneway_experiment::names;
 
 use cli::args::{Args, Command};
 use cli::commands;
+use oneway::registry::Registry;
 
 /// What the command does.
 pub fn main() -> ExitCode {
-    let done = match Args::parse().command {
+    main_with(Registry::builtin())
+}
+
+/// The same command for a program of your own: every subcommand, and every experiment file, knows the methods, estimators, codecs,
+/// topologies and problems of `registry`, which is [installed](Registry::install) here.
+///
+/// ```no_run
+/// use oneway::registry::Registry;
+///
+/// fn main() -> Result<std::process::ExitCode, oneway::Error> {
+///     let registry = Registry::builtin(); // .with_method(&MINE)?
+///     Ok(oneway_lab::main_with(registry))
+/// }
+/// ```
+pub fn main_with(registry: Registry) -> ExitCode {
+    match registry.install() {
+        Ok(()) => ended(run()),
+        Err(error) => ended(Err(error.into())),
+    }
+}
+
+fn run() -> anyhow::Result<ExitCode> {
+    match Args::parse().command {
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(&reproduce),
         Command::Run(run) => commands::run::run(&run),
         Command::Tune(tune) => commands::tune::tune(&tune),
@@ -36,7 +59,11 @@ pub fn main() -> ExitCode {
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),
         Command::Completions { shell } => commands::completions(shell),
-    };
+    }
+}
+
+/// The exit code; what went wrong is said.
+fn ended(done: anyhow::Result<ExitCode>) -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,

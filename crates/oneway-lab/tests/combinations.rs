@@ -60,6 +60,11 @@ fn combinations_run_and_have_keys_of_their_own() {
         ("estimator = \"storm\"", "estimator = { kind = \"storm\" }"),
         ("compress = \"sign\"", "compress = { codec = \"sign\" }"),
         ("", "gossip = 1\nlocal_steps = 1"),
+        // a flag is true or false, and 1 or 0 mean the same
+        (
+            "compress = { codec = \"random-k\", k = 1, unbiased = false }",
+            "compress = { codec = \"random-k\", k = 1, unbiased = 0 }",
+        ),
     ] {
         let [short, long] = [short, long].map(|lines| lab.results(&with(lines), &["--fresh"]));
         assert_eq!(
@@ -162,6 +167,12 @@ fn combinations_that_are_wrong_are_refused_by_name() {
         ("compress = 3", ["`compress` = 3", "a name, or { codec = \"…\", … }"]),
         ("compress = { codec = \"top-k\", keep = 2 }", ["method \"SMTPP\".compress", "unknown key `keep`"]),
         ("compress = { codec = \"top-k\", k = 2.5 }", ["method \"SMTPP\"", "`k` = 2.5"]),
+        (
+            "compress = { codec = \"random-k\", unbiased = \"no\" }",
+            ["method \"SMTPP\".compress: `unbiased` = \"no\" is a string", "it must be true or false"],
+        ),
+        ("compress = { codec = \"random-k\", unbiased = 2 }", ["random-k: `unbiased` = 2", "true or false"]),
+        ("compress = { codec = \"top-k\", fraction = true }", ["`fraction` = true is a boolean", "a number"]),
         ("compress = { k = 2 }", ["method \"SMTPP\".compress", "`codec` is missing"]),
         ("compress = { codec = \"sign\", gamma = 2 }", ["push-pull: `gamma` = 2", "must be in (0, 1]"]),
         ("compress = { codec = \"sign\", alpha = -1 }", ["push-pull: `alpha` = -1", "must be in [0, 1]"]),

@@ -78,3 +78,19 @@ fn the_readme_counts_the_methods() {
     let count = oneway::methods::KINDS.len();
     assert!(readme.contains(&format!("{count} methods")), "there are {count} methods");
 }
+
+/// The code in docs/extending.md is the examples' own.
+#[test]
+fn the_page_on_extending_shows_programs_that_run() {
+    let page = fs::read_to_string(root().join("docs/extending.md")).unwrap();
+    let examples = ["crates/oneway/examples", "crates/oneway-lab/examples"].map(|folder| {
+        let files = fs::read_dir(root().join(folder)).unwrap();
+        files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap()).collect::<String>()
+    });
+    let blocks: Vec<&str> =
+        page.split("```rust\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    assert!(blocks.len() >= 8, "{}", blocks.len());
+    for block in blocks {
+        assert!(examples.iter().any(|code| code.contains(block)), "in no example:\n{block}");
+    }
+}

@@ -12,7 +12,7 @@ use oneway::graph::families::FAMILIES;
 use oneway::methods::KINDS;
 use oneway::methods::combine::COMBINATORS;
 use oneway::methods::estimator::ESTIMATORS;
-use oneway::parameters::Parameter;
+use oneway::parameters::{Given, Parameter, Takes};
 use oneway_experiment::sha256;
 use serde_json::Value;
 
@@ -37,7 +37,9 @@ fn assert_lists(text: &str, name: &str, about: &str, parameters: &[Parameter]) {
     let entry = entry.join("\n");
     for parameter in parameters {
         assert!(entry.contains(&format!("    {} ", parameter.name)), "{name}: {}", parameter.name);
-        assert!(entry.contains(parameter.about), "{name}: {}", parameter.about);
+        let summary = parameter.default.map(|_| format!(" ({})", parameter.summary()));
+        let about = parameter.about.to_owned() + &summary.unwrap_or_default();
+        assert!(entry.contains(&about), "{name}: {about}");
     }
 }
 
@@ -48,7 +50,19 @@ fn assert_same_parameters(listed: &Value, parameters: &[Parameter]) {
     for (listed, parameter) in listed.iter().zip(parameters) {
         assert_eq!(listed["name"], parameter.name);
         assert_eq!(listed["about"], parameter.about);
-        assert_eq!(listed["default"].as_f64(), parameter.default);
+        let default = match parameter.takes {
+            Takes::Flag => listed["default"].as_bool().map(f64::from),
+            Takes::Word(_) => listed["default"].as_str().and_then(|word| parameter.value(Given::Word(word))),
+            Takes::Number | Takes::Whole => listed["default"].as_f64(),
+        };
+        assert_eq!(default, parameter.default, "{}", parameter.name);
+        let takes = match parameter.takes {
+            Takes::Number => "number",
+            Takes::Whole => "whole number",
+            Takes::Flag => "true or false",
+            Takes::Word(_) => continue, // its words
+        };
+        assert_eq!(listed["takes"], takes, "{}", parameter.name);
     }
 }
 

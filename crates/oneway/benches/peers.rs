@@ -11,7 +11,6 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use oneway::data::a9a::{Split, a9a};
-use oneway::data::partition::Partition;
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::metrics::{Extras, Measurement};
@@ -22,7 +21,7 @@ use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
 use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
-use oneway::problems::{Batch, Logistic};
+use oneway::problems::{Batch, Logistic, Sharing};
 use setting::{AGENTS, exponential};
 
 const ROUNDS: u64 = 1000;
@@ -122,7 +121,8 @@ fn measured_beside(case: &Case, problem: &Logistic) -> Vec<Measurement> {
 }
 
 fn problem(batch: Batch) -> Logistic {
-    let problem = Logistic::new(&a9a(Split::Train), Partition::Even, AGENTS, 0.01, batch, SEED).unwrap();
+    let problem =
+        Logistic::new(&a9a(Split::Train), Sharing::among(AGENTS).batch(batch).seed(SEED), 0.01).unwrap();
     problem.with_test(a9a(Split::Test)).unwrap()
 }
 

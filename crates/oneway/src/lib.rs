@@ -46,7 +46,7 @@
 //! digraphs, trees and weights; a [`Topology`](graph::Topology) says which matrices mix round k. A [`codec`] makes messages
 //! smaller. [`problem`] says what is minimised, [`problems`] and [`data`] have those there are. [`engine`] runs it (the
 //! [`Simulator`](engine::Simulator) first of all) and [measures](engine::metrics) it, [`theory`] says what to expect, [`numeric`]
-//! has the numbers, rows and draws that all of this is made of.
+//! has the numbers, rows and draws that all of this is made of. [`testing`] runs the tests of all methods here on yours.
 
 pub mod codec;
 pub mod data;
@@ -58,8 +58,11 @@ pub mod method;
 pub mod methods;
 pub mod numeric;
 pub mod parameters;
+pub mod prelude;
 pub mod problem;
 pub mod problems;
+pub mod registry;
+pub mod testing;
 pub mod theory;
 
 pub use error::{Error, Result};

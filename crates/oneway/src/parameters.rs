@@ -1,11 +1,21 @@
-//! Named numeric parameters of methods, graph families and problems: what there is, and what was given. And how a registry is
-//! looked into.
+//! Named parameters of methods, codecs, graph families and problems: what there is, and what was given.
+//!
+//! A parameter takes a number, a whole number, true or false, or one of a few words. Whatever it takes, its value is kept as a
+//! number: 1 for true, the place of a word among its words.
 
 use std::collections::BTreeMap;
 
 use crate::{Error, Result};
 
 /// One parameter, as the registries list it.
+///
+/// ```
+/// use oneway::parameters::{Given, Parameter};
+/// const NORM: Parameter = Parameter::choice("norm", "what scales the code", &["largest", "euclidean"]);
+/// assert_eq!(NORM.value(Given::Word("euclidean")), Some(1.0));
+/// assert_eq!((NORM.value(Given::Number(1.5)), NORM.expected()), (None, "\"largest\" or \"euclidean\"".to_owned()));
+/// assert_eq!(NORM.text(1.0), "euclidean");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
     /// Its key in an experiment file.
@@ -14,25 +24,166 @@ pub struct Parameter {
     pub about: &'static str,
     /// Its value when the file does not give one; `None` makes it mandatory.
     pub default: Option<f64>,
+    /// What it takes.
+    pub takes: Takes,
 }
 
-/// The entry of a registry that has this name; the error suggests the nearest one. `what` is what the entries are.
-///
-/// ```
-/// use oneway::parameters::find;
-/// let lengths = [("short", 1), ("long", 10)];
-/// assert_eq!(find("length", &lengths, |entry| entry.0, "long").unwrap().1, 10);
-/// let error = find("length", &lengths, |entry| entry.0, "lnog").unwrap_err().to_string();
-/// assert!(error.contains("unknown length `lnog`; did you mean `long`?"), "{error}");
-/// ```
-pub fn find<'e, T>(
-    what: &str,
-    entries: &'e [T],
-    name_of: fn(&T) -> &'static str,
+/// What a parameter takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// Any finite number.
+    Number,
+    /// A whole number from 0 to 2³² − 1.
+    Whole,
+    /// True or false; also 1 or 0.
+    Flag,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A value as somebody has written it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Given<'a> {
+    /// A number, whole or not.
+    Number(f64),
+    /// True or false.
+    Flag(bool),
+    /// A word.
+    Word(&'a str),
+}
+
+impl Parameter {
+    /// One that takes a number.
+    pub const fn number(name: &'static str, about: &'static str, default: f64) -> Self {
+        Self { name, about, default: Some(default), takes: Takes::Number }
+    }
+
+    /// One that takes a whole number.
+    pub const fn whole(name: &'static str, about: &'static str, default: u32) -> Self {
+        Self { name, about, default: Some(default as f64), takes: Takes::Whole }
+    }
+
+    /// One that takes true or false.
+    pub const fn flag(name: &'static str, about: &'static str, default: bool) -> Self {
+        let default = if default { 1.0 } else { 0.0 };
+        Self { name, about, default: Some(default), takes: Takes::Flag }
+    }
+
+    /// One that takes one of these words; the first is the default.
+    pub const fn choice(name: &'static str, about: &'static str, words: &'static [&'static str]) -> Self {
+        Self { name, about, default: Some(0.0), takes: Takes::Word(words) }
+    }
+
+    /// The same without a default.
+    pub const fn without_default(self) -> Self {
+        Self { default: None, ..self }
+    }
+
+    /// The number that a given value is kept as; none where it takes no such value.
+    pub fn value(&self, given: Given<'_>) -> Option<f64> {
+        match (self.takes, given) {
+            (Takes::Flag, Given::Flag(flag)) => Some(f64::from(flag)),
+            (Takes::Word(words), Given::Word(word)) => {
+                words.iter().position(|known| *known == word).map(|place| place as f64)
+            }
+            (takes, Given::Number(number)) => takes.has(number).then_some(number),
+            _ => None,
+        }
+    }
+
+    /// What it takes, in words: "it must be …".
+    pub fn expected(&self) -> String {
+        match self.takes {
+            Takes::Number => "a finite number".to_owned(),
+            Takes::Whole => "a whole number, 0 or more".to_owned(),
+            Takes::Flag => "true or false".to_owned(),
+            Takes::Word(words) => {
+                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                quoted.join(" or ")
+            }
+        }
+    }
+
+    /// What it takes, if that is no plain number, and its default: "true or false, default true".
+    pub fn summary(&self) -> String {
+        let takes = match self.takes {
+            Takes::Number => String::new(),
+            Takes::Whole => "a whole number, ".to_owned(),
+            Takes::Flag | Takes::Word(_) => format!("{}, ", self.expected()),
+        };
+        let default = self.default.map(|default| format!("default {}", self.text(default)));
+        takes + &default.unwrap_or_else(|| "must be given".to_owned())
+    }
+
+    /// A value as it would be written.
+    pub fn text(&self, value: f64) -> String {
+        match self.takes {
+            Takes::Flag => (value == 1.0).to_string(),
+            Takes::Word(words) => match words.get(value as usize) {
+                Some(word) => (*word).to_owned(),
+                None => value.to_string(),
+            },
+            Takes::Number | Takes::Whole => value.to_string(),
+        }
+    }
+}
+
+impl Takes {
+    /// Whether a value may be kept as this number.
+    fn has(self, number: f64) -> bool {
+        let whole = number.fract() == 0.0 && number >= 0.0;
+        match self {
+            Takes::Number => number.is_finite(),
+            Takes::Whole => whole && number <= f64::from(u32::MAX),
+            Takes::Flag => number == 0.0 || number == 1.0,
+            Takes::Word(words) => whole && number < words.len() as f64,
+        }
+    }
+}
+
+/// What the registries have in common: an entry has a name, a line about it, and parameters.
+pub trait Entry {
+    /// What it is an entry of, as messages call it: "method".
+    const WHAT: &'static str;
+
+    /// Its name in an experiment file.
+    fn name(&self) -> &'static str;
+
+    /// Its parameters.
+    fn parameters(&self) -> &'static [Parameter];
+
+    /// Its parameters, where nothing is given.
+    fn defaults(&self) -> Result<Parameters> {
+        Parameters::new(self.name(), self.parameters(), [])
+    }
+}
+
+/// Makes an entry of a type that has a `name` and `parameters`.
+macro_rules! entry {
+    ($kind:ty, $what:literal) => {
+        impl crate::parameters::Entry for $kind {
+            const WHAT: &'static str = $what;
+
+            fn name(&self) -> &'static str {
+                self.name
+            }
+
+            fn parameters(&self) -> &'static [Parameter] {
+                self.parameters
+            }
+        }
+    };
+}
+pub(crate) use entry;
+
+/// The entry called `name`; the error suggests the nearest name.
+pub fn find<'a, T: Entry + 'a>(
+    entries: impl IntoIterator<Item = &'a T, IntoIter: Clone>,
     name: &str,
-) -> Result<&'e T> {
-    let found = entries.iter().find(|entry| name_of(entry) == name);
-    found.ok_or_else(|| Error::unknown(what, name, entries.iter().map(name_of)))
+) -> Result<&'a T> {
+    let mut entries = entries.into_iter();
+    let known = entries.clone().map(Entry::name);
+    entries.find(|entry| entry.name() == name).ok_or_else(|| Error::unknown(T::WHAT, name, known))
 }
 
 /// The parameters of one thing, complete and known: every declared name has a value and there are no others.
@@ -47,7 +198,7 @@ impl Parameters {
     ///
     /// ```
     /// use oneway::parameters::{Parameter, Parameters};
-    /// const DECLARED: &[Parameter] = &[Parameter { name: "petals", about: "cycles", default: Some(4.0) }];
+    /// const DECLARED: &[Parameter] = &[Parameter::whole("petals", "cycles", 4)];
     /// let petals = Parameters::new("flower", DECLARED, []).unwrap();
     /// assert_eq!(petals.count("petals").unwrap(), 4);
     /// let error = Parameters::new("flower", DECLARED, [("petal".to_owned(), 2.0)]).unwrap_err();
@@ -68,8 +219,13 @@ impl Parameters {
                     declared.iter().map(|p| p.name),
                 ));
             };
-            if !value.is_finite() {
-                return Err(Error::parameter(owner, name, value, "it must be a finite number"));
+            if !parameter.takes.has(value) {
+                return Err(Error::parameter(
+                    owner,
+                    name,
+                    value,
+                    format!("it must be {}", parameter.expected()),
+                ));
             }
             values.insert(parameter.name, value);
         }
@@ -107,10 +263,34 @@ impl Parameters {
     /// The value of `name`, which must be a whole number from 0 to 2³² − 1.
     pub fn count(&self, name: &str) -> Result<usize> {
         let value = self.real(name)?;
-        if value.fract() == 0.0 && (0.0..=f64::from(u32::MAX)).contains(&value) {
-            Ok(value as usize)
-        } else {
-            Err(self.invalid(name, "it must be a whole number, 0 or more"))
+        match Takes::Whole.has(value) {
+            true => Ok(value as usize),
+            false => Err(self.invalid(name, "it must be a whole number, 0 or more")),
+        }
+    }
+
+    /// The value of `name`, which must be true or false: 1 or 0.
+    pub fn flag(&self, name: &str) -> Result<bool> {
+        let value = self.real(name)?;
+        match Takes::Flag.has(value) {
+            true => Ok(value == 1.0),
+            false => Err(self.invalid(name, "it must be true or false")),
+        }
+    }
+
+    /// The word that was given for a parameter that takes one.
+    ///
+    /// ```
+    /// use oneway::parameters::{Parameter, Parameters};
+    /// const NORM: Parameter = Parameter::choice("norm", "what scales the code", &["largest", "euclidean"]);
+    /// let given = Parameters::new("mine", &[NORM], [("norm".to_owned(), 1.0)]).unwrap();
+    /// assert_eq!(given.word(&NORM).unwrap(), "euclidean");
+    /// ```
+    pub fn word(&self, parameter: &Parameter) -> Result<&'static str> {
+        let value = self.real(parameter.name)?;
+        match parameter.takes {
+            Takes::Word(words) if parameter.takes.has(value) => Ok(words[value as usize]),
+            _ => Err(self.invalid(parameter.name, format!("it must be {}", parameter.expected()))),
         }
     }
 

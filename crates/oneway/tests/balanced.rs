@@ -339,7 +339,7 @@ fn balanced_and_undirected_are_told_apart() {
 #[test]
 fn wrong_parameters_are_named() {
     for (name, parameter, value, expected) in [
-        ("dsgd", "combine_first", 2.0, "0 or 1"),
+        ("dsgd", "combine_first", 2.0, "true or false"),
         ("dsgd", "combine_first", 0.5, "whole number"),
         ("dsmt", "momentum", 0.0, "(0, 1]"),
         ("dsmt-lca", "acceleration", 1.0, "[0, 1)"),

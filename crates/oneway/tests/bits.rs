@@ -6,12 +6,11 @@ mod common;
 
 use common::{advance, build, quadratic, simulate, topology};
 use oneway::data::a9a::{Split, a9a};
-use oneway::data::partition::Partition;
 use oneway::engine::Engine;
 use oneway::engine::record::Recorder;
 use oneway::graph::families;
 use oneway::methods::{KINDS, kind};
-use oneway::problems::{Batch, Logistic};
+use oneway::problems::{Batch, Logistic, Sharing};
 use sha2::{Digest, Sha256};
 
 /// Every method on a quadratic with noise; and the hash is what the bit contract says it is.
@@ -47,7 +46,7 @@ fn states_and_measurements_on_a9a() {
         let topology = topology(kind, kind.graphs[0], &[families::exponential(20).unwrap()], 0);
         let method = build(kind);
         for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Sampled(16), Batch::Full] {
-            let problem = Logistic::new(&data, Partition::Even, 20, 0.01, batch, 1).unwrap();
+            let problem = Logistic::new(&data, Sharing::among(20).batch(batch), 0.01).unwrap();
             let mut simulator = simulate(&*method, &problem, &topology, 0.1);
             advance(&mut simulator, 10);
             recorder.record(&simulator.view()).unwrap();

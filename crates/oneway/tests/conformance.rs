@@ -5,24 +5,22 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{
-    Tilted, advance, build, digraphs, estimates, methods, quadratic, raw_step, simulate, table, topology,
-};
+use common::{advance, ask_all, build, digraphs, methods, quadratic, raw_step, simulate, table, topology};
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::metrics::{Extras, Measurement, measure, measure_many};
 use oneway::engine::observe::{Observer, View};
 use oneway::engine::record::{self, Recorder};
 use oneway::engine::{Engine, Setup, Status};
+use oneway::graph::Digraph;
 use oneway::graph::mixing::{Link, Mixing, Stochastic};
 use oneway::graph::topology::{Subgraph, Topology, Weights};
-use oneway::graph::{Digraph, families};
 use oneway::method::{At, Mail, Method, Network, Profile, Rule};
-use oneway::methods::{Csgdm, Frost, PUSH_PULL, PushPull, SGP, estimator::Gradient, kind};
+use oneway::methods::{Csgdm, Frost, Kind, PUSH_PULL, PushPull, SGP, estimator::Gradient, kind};
 use oneway::numeric::sample::Purpose;
 use oneway::numeric::{Precision, Real};
 use oneway::problem::Problem;
-use oneway::problems::{Quadratic, QuadraticShape};
+use oneway::testing::{self, CHECKS, Passed};
 
 /// An effective step that every method bears on every topology of the table: the flower's and the ring's long cycles with
 /// gradient tracking bear the least.
@@ -37,46 +35,44 @@ fn over_the_table(mut check: impl FnMut(&str, &dyn oneway::method::Method, &Topo
     }
 }
 
+/// The names of those that were not asked.
+fn not_asked(found: &[(&'static str, Passed)]) -> Vec<&'static str> {
+    found.iter().filter(|(_, passed)| matches!(passed, Passed::NotAsked(_))).map(|(name, _)| *name).collect()
+}
+
 #[test]
 fn trackers_find_the_minimiser_and_others_its_neighbourhood() {
-    let problem = quadratic(9, 0.0);
-    over_the_table(|case, method, topology, η| {
-        let mut simulator = simulate(method, &problem, topology, η);
-        advance(&mut simulator, 6000);
-        let end = measure(&simulator.view()).unwrap();
-        // SGP and DSGD correct no bias: with a constant step they stay an O(η²) away where data differ. Adam's steps do not
-        // shrink with the gradient
-        let central = method.network() == Network::Central && !case.starts_with("adam ");
-        let exact = method.roles().tracker.is_some() || central;
-        let (gradient, consensus) = if exact { (1e-20, 1e-20) } else { (1e-2, 1e-1) };
-        assert!(end.grad_norm_sq < gradient, "{case}: ‖∇F‖² = {:e}", end.grad_norm_sq);
-        assert!(end.consensus_error < consensus, "{case}: consensus error {:e}", end.consensus_error);
-        if exact {
-            let mut far = estimates(&simulator).into_iter().zip(problem.minimiser().iter().cycle());
-            assert!(far.all(|(x, y)| (x - y).abs() < 1e-9), "{case}: agents do not hold x*");
-        }
-    });
+    assert!(not_asked(&ask_all("minimiser")).is_empty());
 }
 
 #[test]
 fn noise_leaves_a_floor_that_shrinks_with_the_step() {
-    let problem = quadratic(9, 0.5);
-    over_the_table(|case, method, topology, η| {
-        if method.check_problem(&problem.0).is_err() {
-            return; // those that need a finite sum make its noise vanish
-        }
-        let floor = |η: f64| {
-            let mut simulator = simulate(method, &problem, topology, η);
-            advance(&mut simulator, (40.0 / (η * 9.0)).max(3000.0) as usize);
-            let sample = |simulator: &mut oneway::engine::Simulator<'_>| {
-                advance(simulator, 25);
-                measure(&simulator.view()).unwrap().grad_norm_sq
-            };
-            (0..200).map(|_| sample(&mut simulator)).sum::<f64>() / 200.0
-        };
-        let (coarse, fine) = (floor(η), floor(η / 4.0));
-        assert!(coarse > 0.0 && fine < 0.6 * coarse, "{case}: floors {coarse:e} at η, {fine:e} at η/4");
-    });
+    assert_eq!(not_asked(&ask_all("noise floor")), ["push-saga", "ab-saga"]);
+}
+
+#[test]
+fn steps_that_are_too_large_end_in_a_status_with_the_curve_so_far() {
+    assert_eq!(not_asked(&ask_all("divergence")), ["adamdos", "adam"]);
+}
+
+#[test]
+fn threads_change_no_bit() {
+    assert!(not_asked(&ask_all("threads")).is_empty());
+}
+
+/// A method as others see it: a report on one that keeps all promises, and on one that does not.
+#[test]
+fn a_report_names_what_was_asked_and_what_is_wrong() {
+    let good = testing::conformance(kind("push-pull").unwrap());
+    assert!(good.is_ok(), "{good}");
+    for check in CHECKS {
+        assert!(good.to_string().contains(check.name), "{good}");
+    }
+    let leaky = Kind { name: "leaky", build: |_| Ok(Box::new(Leaky)), ..*kind("push-pull").unwrap() };
+    let bad = testing::conformance(&leaky);
+    let failed = bad.found.iter().filter(|(_, found)| found.is_err()).map(|(check, _)| check.name);
+    assert_eq!(failed.collect::<Vec<_>>(), ["minimiser", "noise floor", "laws"], "{bad}");
+    assert!(bad.to_string().contains("leaky (Full) on ring: "), "{bad}");
 }
 
 /// Keeps every measurement; asks to stop after so many.
@@ -87,24 +83,6 @@ impl Observer for Watch {
         self.0.push(measure(view)?);
         Ok(if self.0.len() > self.1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
-}
-
-#[test]
-fn steps_that_are_too_large_end_in_a_status_with_the_curve_so_far() {
-    let problem = quadratic(9, 0.1);
-    over_the_table(|case, method, topology, _| {
-        if case.starts_with("adam") {
-            return; // Adam and AdaMDOS: gradients are divided by their own size, and no step is ever too long to survive
-        }
-        let mut watch = Watch(vec![], usize::MAX);
-        let mut simulator = simulate(method, &problem, topology, 400.0);
-        let outcome = simulator.run(10_000, 10, &mut watch).unwrap();
-        let Status::Diverged { round } = outcome.status else {
-            panic!("{case}: {:?} at η = 400", outcome.status);
-        };
-        assert_eq!(watch.0.len() as u64, round / 10, "{case}: states 0, 10, … before the one that diverged");
-        assert!(watch.0.iter().all(|m| m.loss.is_finite()), "{case}");
-    });
 }
 
 #[test]
@@ -295,31 +273,6 @@ fn a_recorder_beside_a_run_measures_the_same() {
             );
         }
     });
-}
-
-/// Rows are shared among threads from n·d = 2¹⁵ on; neither states nor curves may notice.
-#[test]
-fn threads_change_no_bit() {
-    for ((n, dim), (kind, graph)) in
-        [(2000, 20), (600, 67)].into_iter().flat_map(|size| methods().map(move |m| (size, m)))
-    {
-        // rows of 67 numbers are filled up to 72, rows of 20 are not
-        let shape = QuadraticShape { dim, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
-        let problem = Tilted(Quadratic::new(shape, n, 3).unwrap());
-        let topology = topology(kind, graph, &[families::exponential(n).unwrap()], 0);
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let method = build(kind);
-                let mut simulator = simulate(&*method, &problem, &topology, raw_step(kind, &topology, STEP));
-                advance(&mut simulator, 3);
-                (simulator.state_hash(), measure(&simulator.view()).unwrap())
-            })
-        };
-        let alone = run(1);
-        assert_eq!(alone, run(2), "{} ({graph:?})", kind.name);
-        assert_eq!(alone, run(8), "{} ({graph:?})", kind.name);
-    }
 }
 
 /// Push-Pull that loses a tenth of what is pushed in every round, with two exchanges a round.

@@ -4,20 +4,20 @@
 mod common;
 
 use common::{
-    advance, build, distance, estimates, logistic, methods, quadratic, raw_step, simulate,
-    strongly_connected, topology,
+    advance, build, distance, estimates, logistic, methods, quadratic, simulate, strongly_connected,
+    subjects, topology,
 };
 use oneway::engine::Engine;
 use oneway::engine::Simulator;
-use oneway::engine::metrics::measure;
 use oneway::graph::mixing::Mixing;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{families, weights};
-use oneway::method::{Method, Network};
+use oneway::method::Method;
 use oneway::methods::estimator::{Gradient, Storm};
 use oneway::methods::{Ab, Csgdm, Frost, PUSH_PULL, PushPullHb, Smtpp, Tracking, kind};
 use oneway::problem::Problem;
 use oneway::problems::Batch;
+use oneway::testing::conserves;
 use proptest::prelude::*;
 
 const ROUNDS: usize = 60;
@@ -31,21 +31,9 @@ proptest! {
     /// Lemma 2, (1/n)Σv = (1/n)Σm, and its kin: what a method says it conserves, it does, with any gradients.
     #[test]
     fn conserved_quantities_stay_to_rounding(digraph in strongly_connected(8)) {
-        let n = digraph.agents();
-        let problem = logistic(n, Batch::Sampled(1));
-        for (kind, graph) in methods() {
-            let method = build(kind);
-            let topology = topology(kind, graph, std::slice::from_ref(&digraph), 0);
-            let mut simulator = simulate(&*method, &problem, &topology, raw_step(kind, &topology, STEP));
-            let roles = method.roles();
-            // FROST's first gradients are divided by what is small, and rounding grows by as much
-            let rounding = if kind.network() == Network::PullOnly { 1e-10 } else { 1e-13 };
-            for _ in 0..ROUNDS {
-                simulator.round().unwrap();
-                let error = measure(&simulator.view()).unwrap().conservation_error;
-                prop_assert_eq!(error.is_none(), roles.tracker.is_none() && roles.weight.is_none());
-                prop_assert!(error.unwrap_or(0.0) < rounding, "{}: {error:?}", kind.name);
-            }
+        for subject in subjects() {
+            let found = conserves(&subject, &digraph);
+            prop_assert!(found.is_ok(), "{found:?}");
         }
     }
 

@@ -4,7 +4,6 @@
 use std::ops::ControlFlow;
 
 use oneway::data::a9a::{Split, a9a};
-use oneway::data::partition::Partition;
 use oneway::engine::Simulator;
 use oneway::engine::metrics::measure;
 use oneway::engine::observe::{Observer, View};
@@ -15,7 +14,7 @@ use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::Method;
 use oneway::methods::{Csgdm, Smtpp};
 use oneway::numeric::sample::derive_seed;
-use oneway::problems::{Batch, Logistic};
+use oneway::problems::{Logistic, Sharing};
 
 const AGENTS: usize = 20;
 
@@ -30,8 +29,7 @@ impl Observer for Losses {
 
 /// Mean losses over 5 repetitions at iterations 0, 150, 300, …, 900.
 fn mean_losses(method: &dyn Method, topology: &Topology) -> Vec<f64> {
-    let problem =
-        Logistic::new(&a9a(Split::Train), Partition::Even, AGENTS, 0.01, Batch::Sampled(1), 1).unwrap();
+    let problem = Logistic::new(&a9a(Split::Train), Sharing::among(AGENTS), 0.01).unwrap();
     let schedule = Schedule::new(0.1, Shape::Decay { factor: 0.1, every: 300 }, 0).unwrap();
     let mut mean = vec![0.0; 7];
     for repetition in 0..5 {

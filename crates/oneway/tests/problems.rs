@@ -5,14 +5,13 @@ mod common;
 
 use common::{advance, build, finite_sums, simulate, topology};
 use oneway::data::digits::{Split, digits};
-use oneway::data::partition::Partition;
 use oneway::engine::Engine;
 use oneway::engine::metrics::measure;
 use oneway::graph::Topology;
 use oneway::graph::families;
 use oneway::methods::kind;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, FiniteSum, Model, Regulariser, Softmax, TwoLayer};
+use oneway::problems::{Batch, FiniteSum, Model, Regulariser, Sharing, Softmax, TwoLayer};
 
 fn ring(agents: usize) -> Topology {
     topology(kind("smtpp").unwrap(), kind("smtpp").unwrap().graphs[0], &[families::ring(agents).unwrap()], 0)
@@ -66,7 +65,7 @@ const STATES: [&str; 15] = [
 fn trained(model: impl Model, method: &str, rounds: usize) -> f64 {
     let data = digits(Split::Train).with_intercept().unwrap();
     let (ridge, batch) = (Regulariser::Ridge(0.0001), Batch::Sampled(8));
-    let problem = FiniteSum::new(model, &data, Partition::Even, 10, ridge, batch, 1).unwrap();
+    let problem = FiniteSum::new(model, &data, ridge, Sharing::among(10).batch(batch)).unwrap();
     let problem = problem.with_test(digits(Split::Test).with_intercept().unwrap()).unwrap();
     let (method, topology) = (build(kind(method).unwrap()), ring(10));
     let mut simulator = simulate(&*method, &problem, &topology, 0.1);
@@ -94,8 +93,7 @@ fn digits_of_other_hands_are_recognised() {
 fn networks_begin_at_their_own_start() {
     let data = digits(Split::Test);
     let model = TwoLayer::new(&data, 4, 7).unwrap();
-    let problem =
-        FiniteSum::new(model, &data, Partition::Even, 10, Regulariser::Ridge(0.0), Batch::Sampled(1), 7);
+    let problem = FiniteSum::new(model, &data, Regulariser::Ridge(0.0), Sharing::among(10).seed(7));
     let problem = problem.unwrap();
     let mut start = vec![0.0; problem.dim()];
     problem.start(&mut start);

@@ -3,176 +3,21 @@
 
 mod common;
 
-use common::{Tilted, advance, build, quadratic, simulate, topology};
-use oneway::engine::Engine;
-use oneway::graph::Topology;
-use oneway::graph::families;
-use oneway::graph::mixing::Mixing;
-use oneway::method::{
-    Ask, Carries, Gradient, Heard, Kept, Kernel, Method, Point, Round, Sizes, Trace, TracedExchange,
-};
+use common::{ask_all, build};
+use oneway::method::{Carries, Gradient, Heard, Kept, Kernel, Method, Point, Round, Sizes};
 use oneway::methods::estimator::ESTIMATORS;
 use oneway::methods::{KINDS, kind};
 use oneway::numeric::Float;
 use oneway::numeric::sample::{Draws, Purpose};
 use oneway::parameters::Parameters;
-use oneway::problem::Problem;
+use oneway::testing::Passed;
 
-/// What is the same in all of these runs.
 const SEED: u64 = 5;
-const STEP: f64 = 0.01;
-const ROUNDS: u64 = 10;
-
-/// All agents, one number at a time.
-struct Interpreter<'a> {
-    trace: Trace,
-    problem: &'a Tilted,
-    topology: &'a Topology,
-    /// `states[agent][c][vector]`.
-    states: Vec<Vec<Vec<f64>>>,
-    /// The scalars behind each state.
-    scalars: Vec<Vec<f64>>,
-    /// 1 − β^t of Adam, which are the only constants that a rule makes.
-    constants: fn(u64) -> [f64; 2],
-}
-
-impl Interpreter<'_> {
-    fn common(&self, agent: usize, w: f64, k: u64) -> Vec<f64> {
-        let kept = self.topology.at(k).push.weight(agent, agent);
-        let [first, second] = (self.constants)(k);
-        vec![STEP, w, kept, first, second]
-    }
-
-    /// The gradient at the first point, and the other one that is asked for.
-    fn gradients(&self, ask: Ask, agent: usize, points: [&[f64]; 2], k: u64, phase: u32) -> [Vec<f64>; 2] {
-        let mut draws = Draws::new(SEED, Purpose::Gradient, agent, k).in_phase(phase);
-        let [mut next, mut other] = [(); 2].map(|()| vec![0.0; points[0].len()]);
-        match ask {
-            Ask::Nothing => {}
-            Ask::Samples(count) => {
-                for _ in 1..count {
-                    self.problem.gradient(agent, points[0], &mut draws, &mut next);
-                    other.iter_mut().zip(&next).for_each(|(sum, g)| *sum += g);
-                }
-                self.problem.gradient(agent, points[0], &mut draws, &mut next);
-            }
-            Ask::BothPoints => {
-                self.problem.gradient(agent, points[1], &mut draws.clone(), &mut other);
-                self.problem.gradient(agent, points[0], &mut draws, &mut next);
-            }
-            _ => unreachable!("rules ask for no components"),
-        }
-        [next, other]
-    }
-
-    fn start(&mut self, ask: Ask) {
-        let (n, d) = (self.problem.agents(), self.problem.dim());
-        let mut x = vec![0.0; d];
-        self.problem.start(&mut x);
-        for agent in 0..n {
-            let [g, other] = self.gradients(ask, agent, [&x, &x], 0, 0);
-            let first = |c: usize| {
-                let inputs = [self.common(agent, 1.0, 0), vec![x[c], g[c], other[c]]].concat();
-                self.trace.start.run(&inputs)
-            };
-            self.states.push((0..d).map(first).collect());
-            self.scalars.push(match self.trace.carries {
-                Carries::Nothing => vec![],
-                Carries::Weight => vec![1.0],
-                Carries::Eigenvector => (0..n).map(|j| f64::from(j == agent)).collect(),
-            });
-        }
-    }
-
-    fn exchange(&mut self, k: u64, phase: u32, exchange: &TracedExchange) {
-        let (n, d) = (self.problem.agents(), self.problem.dim());
-        let sent: Vec<Vec<Vec<f64>>> = (0..n)
-            .map(|agent| {
-                let common = self.common(agent, 1.0, k);
-                let send = |c: usize| exchange.send.run(&[&common[..], &self.states[agent][c]].concat());
-                (0..d).map(send).collect()
-            })
-            .collect();
-        let pair = self.topology.at(k);
-        let [pulls, pushes] = self.trace.sends;
-        let scalars = self.scalars.clone();
-        for agent in 0..n {
-            self.scalars[agent] = match self.trace.carries {
-                Carries::Nothing => vec![],
-                Carries::Weight => vec![mixed(&pair.push, agent, |j| scalars[j][0])],
-                Carries::Eigenvector => (0..n).map(|i| mixed(&pair.pull, agent, |j| scalars[j][i])).collect(),
-            };
-            let w = match self.trace.carries {
-                Carries::Nothing => 1.0,
-                Carries::Weight => self.scalars[agent][0],
-                Carries::Eigenvector => self.scalars[agent][agent],
-            };
-            let inputs: Vec<Vec<f64>> = (0..d)
-                .map(|c| {
-                    let pulled = (0..pulls).map(|i| mixed(&pair.pull, agent, |j| sent[j][c][i]));
-                    let pushed = (pulls..pulls + pushes).map(|i| mixed(&pair.push, agent, |j| sent[j][c][i]));
-                    let own = self.common(agent, w, k).into_iter().chain(self.states[agent][c].clone());
-                    own.chain(pulled).chain(pushed).collect()
-                })
-                .collect();
-            let points: Vec<Vec<f64>> = inputs.iter().map(|inputs| exchange.points.run(inputs)).collect();
-            let [next, last] = [0, 1].map(|i| points.iter().map(|point| point[i]).collect::<Vec<_>>());
-            let [g, other] = self.gradients(exchange.ask, agent, [&next, &last], k + 1, phase);
-            for (c, inputs) in inputs.iter().enumerate() {
-                self.states[agent][c] = exchange.update.run(&[&inputs[..], &[g[c], other[c]]].concat());
-            }
-        }
-    }
-
-    /// Agent i's row, as an engine keeps it.
-    fn row(&self, i: usize) -> Vec<f64> {
-        let vectors =
-            (0..self.trace.names.len()).flat_map(|v| self.states[i].iter().map(move |state| state[v]));
-        vectors.chain(self.scalars[i].iter().copied()).collect()
-    }
-}
-
-/// Σ_j W_ij x_j as the bit contract says it.
-fn mixed(mixing: &Mixing, i: usize, x: impl Fn(usize) -> f64) -> f64 {
-    mixing.row(i).map(|(j, weight)| weight * x(j)).reduce(|sum, term| sum + term).unwrap_or(0.0)
-}
 
 #[test]
 fn programs_have_the_bits_of_the_engine() {
-    let problem = quadratic(9, 0.3);
-    let mut rules = 0;
-    for kind in KINDS {
-        let topology = topology(kind, kind.graphs[0], &[families::flower(9, 3).unwrap()], 0);
-        let method = build(kind);
-        let Some(trace) = method.trace() else { continue };
-        let profile = method.profile_on(&problem);
-        let exchanges = trace.exchanges.clone();
-        let constants = match kind.name {
-            "adam" => |k| [0.9, 0.999].map(|β| 1.0 - libm::pow(β, (k + 1) as f64)),
-            _ => |_: u64| [0.0; 2],
-        };
-        let (states, scalars) = (vec![], vec![]);
-        let mut interpreter =
-            Interpreter { trace, problem: &problem, topology: &topology, states, scalars, constants };
-        interpreter.start(profile.start);
-        for k in 0..ROUNDS {
-            for (phase, exchange) in (0..).zip(&exchanges) {
-                interpreter.exchange(k, phase, exchange);
-            }
-        }
-        let mut simulator = simulate(&*method, &problem, &topology, STEP);
-        advance(&mut simulator, ROUNDS as usize);
-        for i in 0..9 {
-            let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            assert_eq!(
-                bits(&interpreter.row(i)),
-                bits(simulator.view().state(i)),
-                "{}, agent {i}",
-                kind.name
-            );
-        }
-        rules += 1;
-    }
+    let found = ask_all("program");
+    let rules = found.iter().filter(|(_, passed)| matches!(passed, Passed::On(_))).count();
     assert_eq!(rules, 29, "all methods but SAGA's two, local steps, several exchanges and codecs");
 }
 

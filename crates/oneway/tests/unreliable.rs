@@ -6,7 +6,6 @@ mod running_sums;
 
 use common::{build, digraphs, distance, methods, quadratic, strongly_connected, topology};
 use oneway::engine::Schedule;
-use oneway::engine::Simulator;
 use oneway::engine::metrics::measure;
 use oneway::engine::record::Recorder;
 use oneway::engine::unreliable::{self, Absence, Churn, Faults, Graph, Missing, Unreliable};
@@ -14,9 +13,10 @@ use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::families;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::{Method, Network};
-use oneway::methods::{Kind, PUSH_PULL};
+use oneway::methods::{Kind, PUSH_PULL, kind};
 use oneway::numeric::row;
 use oneway::problem::Problem;
+use oneway::testing::Passed;
 use proptest::prelude::*;
 use running_sums::ByTheBook;
 
@@ -56,29 +56,8 @@ fn step(topology: &Topology, network: Network) -> f64 {
 
 #[test]
 fn without_faults_it_is_the_simulator_to_the_last_bit() {
-    let problem = common::logistic(9, oneway::problems::Batch::Sampled(1));
-    let nothing = [
-        Faults::default(),
-        Faults { missing: Missing::Latest, ..Faults::default() },
-        Faults { churn: Churn::Listed(vec![]), ..Faults::default() },
-    ];
-    for (kind, graph) in bearing_loss() {
-        for (name, digraphs) in digraphs() {
-            if digraphs.len() > 1 && graph != Subgraph::Full {
-                continue;
-            }
-            let topology = topology(kind, graph, &digraphs, 4);
-            let (method, case) = (build(kind), format!("{} ({graph:?}) on {name}", kind.name));
-            let setup = setup(&*method, &problem, &topology, step(&topology, kind.network()));
-            let mut simulator = Simulator::new(setup).unwrap();
-            (0..13).try_for_each(|_| simulator.round()).unwrap();
-            let expected = (simulator.state_hash(), measure(&simulator.view()).unwrap());
-            for faults in &nothing {
-                let mut engine = Unreliable::new(setup, faults.clone()).unwrap();
-                (0..13).try_for_each(|_| engine.round()).unwrap();
-                assert_eq!((engine.state_hash(), measure(&engine.view()).unwrap()), expected, "{case}");
-            }
-        }
+    for (name, passed) in common::ask_all("no faults") {
+        assert_eq!(matches!(passed, Passed::On(_)), bears_loss(kind(name).unwrap()), "{name}: {passed}");
     }
 }
 

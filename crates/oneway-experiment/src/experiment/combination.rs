@@ -1,11 +1,11 @@
 //! What is put around a method: `estimator`, `gossip`, `local_steps` and `compress`.
 
 use anyhow::{Context, Result};
-use oneway::codec;
 use oneway::methods::Kind;
 use oneway::methods::combine::{Compression, Recipe};
-use oneway::methods::estimator::{self, EstimatorKind};
+use oneway::methods::estimator::EstimatorKind;
 use oneway::parameters::{Parameter, Parameters};
+use oneway::registry;
 use toml::Value;
 
 use super::fields::Fields;
@@ -74,7 +74,7 @@ fn given(fields: Option<Fields>, declared: &[Parameter]) -> Result<Vec<(String, 
 fn read_estimator(fields: &mut Fields) -> Result<Option<(&'static EstimatorKind, Parameters)>> {
     let Some((name, inner)) = named(fields, "estimator", "kind")? else { return Ok(None) };
     let place = || fields.path().to_owned();
-    let kind = estimator::estimator(&name).with_context(place)?;
+    let kind = registry::installed().estimator(&name).with_context(place)?;
     let given = given(inner, kind.parameters)?;
     Ok(Some((kind, Parameters::new(kind.name, kind.parameters, given).with_context(place)?)))
 }
@@ -82,7 +82,7 @@ fn read_estimator(fields: &mut Fields) -> Result<Option<(&'static EstimatorKind,
 fn read_compression(fields: &mut Fields) -> Result<Option<Compression>> {
     let Some((name, mut inner)) = named(fields, "compress", "codec")? else { return Ok(None) };
     let place = || fields.path().to_owned();
-    let codec = codec::codec(&name).with_context(place)?;
+    let codec = registry::installed().codec(&name).with_context(place)?;
     let [γ, α] = match &mut inner {
         Some(inner) => [inner.real("gamma")?, inner.real("alpha")?],
         None => [None; 2],

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use oneway::Error;
-use oneway::parameters::Parameter;
+use oneway::parameters::{Given, Parameter, Takes};
 use toml::{Table, Value};
 
 use super::text::short;
@@ -180,11 +180,34 @@ impl Fields {
     pub(crate) fn parameters(&mut self, declared: &[Parameter]) -> Result<Vec<(String, f64)>> {
         let mut given = vec![];
         for parameter in declared {
-            if let Some(value) = self.real(parameter.name)? {
+            if let Some(value) = self.parameter(parameter)? {
                 given.push((parameter.name.to_owned(), value));
             }
         }
         Ok(given)
+    }
+
+    /// Takes the number that a parameter's value is kept as. Numbers that it does not take are refused with its owner's name,
+    /// when all its parameters are known.
+    fn parameter(&mut self, parameter: &Parameter) -> Result<Option<f64>> {
+        let Some(value) = self.value(parameter.name) else { return Ok(None) };
+        let given = match (&value, real(&value)) {
+            (_, Some(number)) if !matches!(parameter.takes, Takes::Word(_)) => return Ok(Some(number)),
+            (Value::Boolean(flag), _) => parameter.value(Given::Flag(*flag)),
+            (Value::String(word), _) => match (parameter.takes, parameter.value(Given::Word(word))) {
+                (Takes::Word(words), None) => {
+                    let unknown = Error::unknown(parameter.name, word, words.iter().copied());
+                    return Err(unknown).with_context(|| self.path.clone());
+                }
+                (_, known) => known,
+            },
+            _ => None,
+        };
+        let expected = match parameter.takes {
+            Takes::Number => "a number".to_owned(),
+            _ => parameter.expected(),
+        };
+        given.map_or_else(|| self.wrong(parameter.name, &value, &expected), |value| Ok(Some(value)))
     }
 
     /// The value, or an error that says that `key` must be given. Ask for all keys first: see `check_spelling_of`.

@@ -7,11 +7,12 @@ use oneway::engine::asynchronous::Clock;
 use oneway::engine::schedule::Shape;
 use oneway::engine::unreliable::Faults;
 use oneway::graph::MAX_AGENTS;
-use oneway::graph::families::{self, Family};
+use oneway::graph::families::Family;
 use oneway::graph::topology::{Subgraph, Weights};
-use oneway::methods::{self, Kind};
+use oneway::methods::Kind;
 use oneway::numeric::Precision;
 use oneway::parameters::Parameters;
+use oneway::registry;
 use toml::{Table, Value};
 
 use super::clock::{self, Timing};
@@ -249,7 +250,7 @@ impl TopologySpec {
         };
         let links = match (kind, files, pull?, push?) {
             (Some(kind), None, None, None) => {
-                let family = families::family(&kind).with_context(|| fields.path().to_owned())?;
+                let family = registry::installed().family(&kind).with_context(|| fields.path().to_owned())?;
                 let given = fields.parameters(family.parameters)?;
                 let parameters = Parameters::new(family.name, family.parameters, given)
                     .with_context(|| fields.path().to_owned())?;
@@ -288,8 +289,8 @@ impl MethodSpec {
     fn read(mut fields: Fields, run: RunSpec) -> Result<Self> {
         let kind = fields.string("kind")?;
         let name = name_of(&mut fields, "method", kind.as_deref())?;
-        let kind =
-            methods::kind(&fields.required("kind", kind)?).with_context(|| fields.path().to_owned())?;
+        let kind = fields.required("kind", kind)?;
+        let kind = registry::installed().method(&kind).with_context(|| fields.path().to_owned())?;
         let graph = fields.choice("graph", &Subgraph::NAMED)?;
         let step = StepSpec::read(&mut fields, run)?;
         let asynchronous = Timing::read(&mut fields)?;

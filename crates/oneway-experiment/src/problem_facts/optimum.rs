@@ -146,14 +146,13 @@ pub fn exact(problem: &dyn Problem, x: &[f64]) -> (f64, Vec<f64>) {
 #[cfg(test)]
 mod tests {
     use oneway::data::a9a::{Split, a9a};
-    use oneway::data::partition::Partition;
-    use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+    use oneway::problems::{Logistic, Quadratic, QuadraticShape, Sharing};
 
     use super::*;
 
     #[test]
     fn more_steps_find_the_same() {
-        let a9a = Logistic::new(&a9a(Split::Train), Partition::Even, 20, 0.01, Batch::Sampled(1), 0).unwrap();
+        let a9a = Logistic::new(&a9a(Split::Train), Sharing::among(20).seed(0), 0.01).unwrap();
         let (all, more) = (Optimum::of(&a9a, &Minimiser::Unknown).loss, minimum(&a9a, 2 * STEPS, 0.0).loss);
         assert!((all - more).abs() < 1e-10, "{all} and {more}");
     }

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use oneway::Error;
-use oneway::graph::families::{self, FAMILIES, Family};
+use oneway::graph::families::Family;
+use oneway::registry;
 use oneway_experiment::fields::Fields;
 use oneway_experiment::set;
 use oneway_experiment::spec::{LinksSpec, TopologySpec};
@@ -52,7 +53,7 @@ pub(crate) fn requests(
         requests.push(Request::new(&name, &Source::Matrices { pull, push }, flags)?);
     }
     if requests.is_empty() {
-        let names: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
+        let names: Vec<&str> = registry::installed().families().iter().map(|family| family.name).collect();
         bail!(
             "say which topology: one of {}; the path of an edge list; or --pull and --push",
             names.join(", ")
@@ -104,7 +105,7 @@ enum Source<'a> {
 impl<'a> Source<'a> {
     fn of(text: &'a str) -> Result<Self> {
         let (name, keys) = text.split_once(':').unwrap_or((text, ""));
-        if let Ok(family) = families::family(name) {
+        if let Ok(family) = registry::installed().family(name) {
             return Ok(Source::Family { family, keys });
         }
         // a path may hold colons itself: what it says of keys is behind the last, with an equals sign
@@ -116,7 +117,7 @@ impl<'a> Source<'a> {
         if looks_like_a_path || Path::new(path).exists() {
             return Ok(Source::File { path, keys });
         }
-        let unknown = families::family(name).err();
+        let unknown = registry::installed().family(name).err();
         let unknown = unknown.map_or_else(String::new, |error| error.to_string());
         bail!("{unknown}; nor is there a file of that name")
     }

@@ -1,7 +1,7 @@
 //! `--petals 4` and the like: a flag for each parameter that a family declares.
 
 use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
-use oneway::graph::families::FAMILIES;
+use oneway::registry;
 
 /// The parameters given as flags, as typed.
 #[derive(Debug, Clone, Default)]
@@ -10,7 +10,7 @@ pub(crate) struct FamilyParameters(pub(crate) Vec<(&'static str, String)>);
 /// Every parameter that some family has, once, and who has it with which meaning.
 fn declared() -> Vec<(&'static str, String)> {
     let mut all: Vec<(&'static str, Vec<&str>, &str)> = vec![];
-    for family in FAMILIES {
+    for family in registry::installed().families() {
         for parameter in family.parameters {
             match all.iter_mut().find(|(name, _, about)| (*name, *about) == (parameter.name, parameter.about))
             {

@@ -29,7 +29,6 @@
 use std::time::{Duration, Instant};
 
 use oneway::data::a9a::{Split, a9a};
-use oneway::data::partition::Partition;
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::{Engine, Setup};
@@ -38,7 +37,7 @@ use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{families, weights};
 use oneway::methods::Smtpp;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
 
 use crate::machine::{self, Picks};
 use crate::memory;
@@ -136,7 +135,7 @@ impl Case {
         match self.problem.as_str() {
             "logistic" => {
                 let (data, batch) = (a9a(Split::Train), Batch::Sampled(1));
-                Box::new(Logistic::new(&data, Partition::Even, self.n, 0.01, batch, 1).unwrap())
+                Box::new(Logistic::new(&data, Sharing::among(self.n).batch(batch), 0.01).unwrap())
             }
             _ => {
                 let shape = QuadraticShape { dim, curvature, heterogeneity: 1.0, noise: 0.0 };

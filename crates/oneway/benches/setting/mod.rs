@@ -2,16 +2,15 @@
 #![allow(clippy::unwrap_used, unreachable_pub, dead_code)] // each bench uses its part
 
 use oneway::data::a9a::{Split, a9a};
-use oneway::data::partition::Partition;
 use oneway::graph::families;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::problem::Problem;
-use oneway::problems::{Batch, Logistic};
+use oneway::problems::{Logistic, Sharing};
 
 pub const AGENTS: usize = 20;
 
 pub fn problem() -> Logistic {
-    Logistic::new(&a9a(Split::Train), Partition::Even, AGENTS, 0.01, Batch::Sampled(1), 1).unwrap()
+    Logistic::new(&a9a(Split::Train), Sharing::among(AGENTS), 0.01).unwrap()
 }
 
 pub fn exponential() -> Topology {

@@ -5,7 +5,7 @@ use super::{
     Uniform,
 };
 use crate::Result;
-use crate::parameters::{self, Parameter, Parameters};
+use crate::parameters::{Parameter, Parameters, entry, find};
 
 /// A codec as the registry knows it.
 #[derive(Debug)]
@@ -21,6 +21,8 @@ pub struct CodecKind {
     /// Makes it.
     pub build: fn(&Parameters) -> Result<Box<dyn Codec>>,
 }
+
+entry!(CodecKind, "codec");
 
 impl CodecKind {
     /// The codec with these parameters; defaults fill the gaps.
@@ -64,7 +66,7 @@ impl CodecKind {
 /// assert!(codec("topk").unwrap_err().to_string().contains("did you mean `top-k`?"));
 /// ```
 pub fn codec(name: &str) -> Result<&'static CodecKind> {
-    parameters::find("codec", CODECS, |kind| kind.name, name)
+    find(CODECS, name)
 }
 
 /// Every codec there is. ([`Scaled`](super::Scaled) is made of one of these.)
@@ -87,8 +89,12 @@ pub const CODECS: &[CodecKind] = &[
         name: "random-k",
         about: "k numbers at random and their positions",
         rule: "𝒞(x)_i = (d/k)·x_i for k positions i drawn without replacement, else 0",
-        parameters: &[FRACTION, K, parameter("unbiased", "1 to send (d/k)·x_i, 0 to send x_i as it is", 1.0)],
-        build: |given| Ok(Box::new(RandomK::new(kept(given)?, choice(given, "unbiased")?)?)),
+        parameters: &[
+            FRACTION,
+            K,
+            Parameter::flag("unbiased", "true to send (d/k)·x_i, false to send x_i as it is", true),
+        ],
+        build: |given| Ok(Box::new(RandomK::new(kept(given)?, given.flag("unbiased")?)?)),
     },
     CodecKind {
         name: "quantise",
@@ -96,10 +102,10 @@ pub const CODECS: &[CodecKind] = &[
         rule: "𝒞(x)_i = sgn(x_i)·u·ℓ_i, u = ‖x‖/s, ℓ_i = ⌊|x_i|/u⌋ or one more, E ℓ_i = |x_i|/u",
         parameters: &[
             BITS,
-            parameter("euclidean", "1 for ‖x‖₂ as in QSGD, 0 for the largest magnitude", 0.0),
+            Parameter::flag("euclidean", "true for ‖x‖₂ as in QSGD, false for the largest magnitude", false),
         ],
         build: |given| {
-            let norm = if choice(given, "euclidean")? { Norm::Euclidean } else { Norm::Largest };
+            let norm = if given.flag("euclidean")? { Norm::Euclidean } else { Norm::Largest };
             Ok(Box::new(Quantise::new(given.count("bits")?, norm)?))
         },
     },
@@ -121,14 +127,14 @@ pub const CODECS: &[CodecKind] = &[
         name: "log-quantise",
         about: "the nearest level of a geometric sequence, a sector-bound map",
         rule: "𝒞(x)_i = sgn(x_i)·(1+ρ)^[log|x_i|/log(1+ρ)], 1+ρ = 2^(1/steps)",
-        parameters: &[parameter("steps", "levels an octave, 1 to 1024", 8.0)],
+        parameters: &[Parameter::whole("steps", "levels an octave, 1 to 1024", 8)],
         build: |given| Ok(Box::new(LogQuantise::new(given.count("steps")?)?)),
     },
     CodecKind {
         name: "saturate",
         about: "clipped, else whole: a sector-bound map",
         rule: "𝒞(x)_i = min(c, max(−c, x_i))",
-        parameters: &[parameter("limit", "c, the largest magnitude that is sent", 1.0)],
+        parameters: &[Parameter::number("limit", "c, the largest magnitude that is sent", 1.0)],
         build: |given| Ok(Box::new(Saturate::new(given.real("limit")?)?)),
     },
     CodecKind {
@@ -136,39 +142,31 @@ pub const CODECS: &[CodecKind] = &[
         about: "multiples of a fixed step, clipped: the error is absolute",
         rule: "𝒞(x)_i = Δ·[x_i/Δ], clipped to ±(2^(bits−1) − 1)Δ",
         parameters: &[
-            parameter("step", "Δ, the distance of levels", 0.01),
+            Parameter::number("step", "Δ, the distance of levels", 0.01),
             BITS,
-            parameter("random", "1 to round at random with the right mean, 0 to the nearest", 0.0),
+            Parameter::flag(
+                "random",
+                "true to round at random with the right mean, false to the nearest",
+                false,
+            ),
         ],
         build: |given| {
-            let rounding = if choice(given, "random")? { Rounding::Random } else { Rounding::Nearest };
+            let rounding = if given.flag("random")? { Rounding::Random } else { Rounding::Nearest };
             Ok(Box::new(Uniform::new(given.real("step")?, given.count("bits")?, rounding)?))
         },
     },
 ];
 
-const FRACTION: Parameter = parameter("fraction", "share of the numbers that is sent, in (0, 1]", 0.1);
-const K: Parameter = parameter("k", "how many numbers are sent; 0 to go by the fraction", 0.0);
-const BITS: Parameter = parameter("bits", "bits a number, 2 to 32", 8.0);
-
-const fn parameter(name: &'static str, about: &'static str, default: f64) -> Parameter {
-    Parameter { name, about, default: Some(default) }
-}
+const FRACTION: Parameter =
+    Parameter::number("fraction", "share of the numbers that is sent, in (0, 1]", 0.1);
+const K: Parameter = Parameter::whole("k", "how many numbers are sent; 0 to go by the fraction", 0);
+const BITS: Parameter = Parameter::whole("bits", "bits a number, 2 to 32", 8);
 
 fn kept(given: &Parameters) -> Result<Kept> {
     Ok(match given.count("k")? {
         0 => Kept::Fraction(given.real("fraction")?),
         k => Kept::Count(k),
     })
-}
-
-/// Yes or no, as 1 or 0.
-fn choice(given: &Parameters, name: &str) -> Result<bool> {
-    match given.real(name)? {
-        0.0 => Ok(false),
-        1.0 => Ok(true),
-        _ => Err(given.invalid(name, "it must be 0 or 1")),
-    }
 }
 
 #[cfg(test)]
@@ -190,10 +188,10 @@ mod tests {
             ("top-k", "fraction", 0.0, "it must be in (0, 1]"),
             ("top-k", "fraction", 1.5, "it must be in (0, 1]"),
             ("top-k", "k", 2.5, "it must be a whole number, 0 or more"),
-            ("random-k", "unbiased", 2.0, "it must be 0 or 1"),
+            ("random-k", "unbiased", 2.0, "it must be true or false"),
             ("quantise", "bits", 1.0, "a number takes from 2 to 32 bits"),
             ("quantise", "bits", 33.0, "a number takes from 2 to 32 bits"),
-            ("quantise", "euclidean", 0.5, "it must be 0 or 1"),
+            ("quantise", "euclidean", 0.5, "it must be true or false"),
             ("log-quantise", "steps", 0.0, "there are 1 to 1024 levels an octave"),
             ("saturate", "limit", -1.0, "it must be from 1e-100 to 1e100"),
             ("uniform", "step", 0.0, "it must be from 1e-100 to 1e100"),

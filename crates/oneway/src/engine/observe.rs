@@ -2,13 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use crate::Result;
+use crate::engine::Setup;
 use crate::graph::Topology;
 use crate::method::{Method, Profile};
 use crate::numeric::Precision;
-use crate::numeric::matrix::stride;
+use crate::numeric::matrix::{Matrix, stride};
 use crate::numeric::row;
 use crate::problem::Problem;
+use crate::{Error, Result};
 
 /// Looks at the state every so many rounds.
 pub trait Observer {
@@ -54,6 +55,62 @@ pub struct View<'a> {
     pub time: Option<f64>,
     /// What the states are made of; they are shown in double precision.
     pub precision: Precision,
+}
+
+/// A state that comes from elsewhere, such as a file or another program, to be shown to observers and metrics.
+///
+/// ```
+/// use oneway::engine::observe::Snapshot;
+/// use oneway::prelude::*;
+///
+/// # fn main() -> oneway::Result<()> {
+/// // f_i(x) = ½(x − i)²
+/// let problem = FromFn::new(3, 1, |agent, x, g| {
+///     g[0] = x[0] - agent as f64;
+///     0.5 * g[0] * g[0]
+/// });
+/// let (topology, schedule) = (Topology::complete(3)?, Schedule::constant(0.1)?);
+/// let method = methods::PUSH_PULL; // its state is (x, v, g)
+/// let setup = Setup { method: &method, problem: &problem, topology: &topology, schedule, seed: 1 };
+/// let mut snapshot = Snapshot::new(setup, 7)?;
+/// for agent in 0..3 {
+///     snapshot.state_mut(agent)?.copy_from_slice(&[1.0, 0.0, 1.0 - agent as f64]);
+/// }
+/// let measured = measure(&snapshot.view())?;
+/// assert_eq!((measured.iteration, measured.grad_norm_sq, measured.consensus_error), (7, 0.0, 0.0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Snapshot<'a> {
+    setup: Setup<'a>,
+    profile: Profile,
+    k: u64,
+    states: Matrix,
+}
+
+impl<'a> Snapshot<'a> {
+    /// State k of all agents: zero, until it is written. Refused where method, problem and network do not go together.
+    pub fn new(setup: Setup<'a>, k: u64) -> Result<Self> {
+        let profile = setup.check()?;
+        let width = profile.state.len(setup.problem.dim());
+        Ok(Self { setup, k, states: Matrix::new(setup.problem.agents(), width), profile })
+    }
+
+    /// Agent i's state row, to write into: vectors one after another, then scalars.
+    pub fn state_mut(&mut self, i: usize) -> Result<&mut [f64]> {
+        let n = self.setup.problem.agents();
+        if i >= n {
+            return Err(Error::parameter("snapshot", "agent", i, format!("there are {n}, from 0 on")));
+        }
+        let width = self.profile.state.len(self.setup.problem.dim());
+        Ok(self.states.row_mut(i, width))
+    }
+
+    /// The state, as observers see it.
+    pub fn view(&self) -> View<'_> {
+        self.setup.view(self.k, &self.profile, self.states.rows())
+    }
 }
 
 impl<'a> View<'a> {

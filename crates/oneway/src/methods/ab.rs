@@ -223,9 +223,7 @@ pub(super) const AB_SAGA: Kind = Kind {
 };
 
 const NESTEROV: Parameter =
-    Parameter {
-        name: "nesterov", about: "γ in [0, 1), how far models are extrapolated", default: Some(0.1)
-    };
+    Parameter::number("nesterov", "γ in [0, 1), how far models are extrapolated", 0.1);
 
 /// Accelerated AB with these parameters, around any estimator; without extrapolation it is ABm.
 fn accelerated(parameters: &Parameters, estimator: AnyEstimator) -> Result<Box<dyn Method>> {

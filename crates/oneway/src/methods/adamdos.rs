@@ -110,13 +110,9 @@ pub(super) const KIND: Kind = Kind {
     graphs: &[Subgraph::Full],
     parameters: &[
         STORM,
-        Parameter { name: "decay", about: "ϱ in [0, 1], what is kept of the squares", default: Some(0.9) },
-        Parameter { name: "offset", about: "ρ > 0, added to the root of the squares", default: Some(0.5) },
-        Parameter {
-            name: "mixing",
-            about: "ι in (0, 1], the share of a step that is taken",
-            default: Some(0.9),
-        },
+        Parameter::number("decay", "ϱ in [0, 1], what is kept of the squares", 0.9),
+        Parameter::number("offset", "ρ > 0, added to the root of the squares", 0.5),
+        Parameter::number("mixing", "ι in (0, 1], the share of a step that is taken", 0.9),
     ],
     build: |parameters| Ok(Box::new(AdaMdos::of(parameters)?)),
     with_estimator: None,

@@ -85,11 +85,7 @@ struct Around {
 
 impl Around {
     fn new(parameters: &Parameters) -> Result<Self> {
-        match parameters.count("combine_first")? {
-            0 => Ok(Self { combine_first: false }),
-            1 => Ok(Self { combine_first: true }),
-            _ => Err(parameters.invalid("combine_first", "it must be 0 or 1")),
-        }
+        Ok(Self { combine_first: parameters.flag("combine_first")? })
     }
 }
 
@@ -99,11 +95,11 @@ impl Skeleton for Around {
     }
 }
 
-const COMBINE_FIRST: Parameter = Parameter {
-    name: "combine_first",
-    about: "1 averages first and then steps, X⁺ = WX − ηG; 0 steps first",
-    default: Some(0.0),
-};
+const COMBINE_FIRST: Parameter = Parameter::flag(
+    "combine_first",
+    "true averages first and then steps, X⁺ = WX − ηG; false steps first",
+    false,
+);
 
 pub(super) const KIND: Kind = Kind {
     name: "dsgd",

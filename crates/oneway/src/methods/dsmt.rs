@@ -162,11 +162,11 @@ impl<E: Estimator> Estimator for Begun<E> {
     }
 }
 
-const ACCELERATION: Parameter = Parameter {
-    name: "acceleration",
-    about: "η_w in [0, 1), the momentum of mixing; 1/(1 + √(1−ρ²)) with ρ the second eigenvalue of (I+W)/2",
-    default: Some(0.5),
-};
+const ACCELERATION: Parameter = Parameter::number(
+    "acceleration",
+    "η_w in [0, 1), the momentum of mixing; 1/(1 + √(1−ρ²)) with ρ the second eigenvalue of (I+W)/2",
+    0.5,
+);
 
 pub(super) const PLAIN: Kind = Kind {
     name: "dsmt",

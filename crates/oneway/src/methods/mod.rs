@@ -35,7 +35,7 @@ use crate::graph::Subgraph;
 use crate::method::{Method, Network};
 use crate::methods::estimator::AnyEstimator;
 use crate::numeric::Real;
-use crate::parameters::{self, Parameter, Parameters};
+use crate::parameters::{Parameter, Parameters, entry, find};
 use crate::{Error, Result};
 
 /// A method as the registry knows it.
@@ -76,6 +76,8 @@ pub enum Trust {
     C,
 }
 
+entry!(Kind, "method");
+
 impl Kind {
     /// The method with these parameters; defaults fill the gaps.
     ///
@@ -95,14 +97,11 @@ impl Kind {
     }
 }
 
-const MOMENTUM: Parameter = Parameter {
-    name: "momentum",
-    about: "λ in (0, 1], the weight of the newest gradient",
-    default: Some(0.1),
-};
+const MOMENTUM: Parameter =
+    Parameter::number("momentum", "λ in (0, 1], the weight of the newest gradient", 0.1);
 
 const HEAVY_BALL: Parameter =
-    Parameter { name: "heavy_ball", about: "β in [0, 1), the weight of the last move", default: Some(0.5) };
+    Parameter::number("heavy_ball", "β in [0, 1), the weight of the last move", 0.5);
 
 /// Every method there is.
 pub const KINDS: &[Kind] = &[
@@ -158,13 +157,17 @@ pub const KINDS: &[Kind] = &[
 /// assert!(oneway::methods::kind("lmt").unwrap_err().to_string().contains("did you mean `local-dsmt`?"));
 /// ```
 pub fn kind(name: &str) -> Result<&'static Kind> {
-    let renamed = RENAMED.iter().find(|(old, _)| *old == name).map(|(_, now)| (*now).to_owned());
-    parameters::find("method", KINDS, |kind| kind.name, name).map_err(|error| match (renamed, error) {
-        (Some(now), Error::UnknownName { what, name, known, .. }) => {
-            Error::UnknownName { what, name, suggestion: Some(now), known }
+    find(KINDS, name).map_err(|unknown| renamed(name, unknown))
+}
+
+/// The error that a name is unknown, with what the method is called now if it had that name once.
+pub(crate) fn renamed(name: &str, unknown: Error) -> Error {
+    match (RENAMED.iter().find(|(old, _)| *old == name), unknown) {
+        (Some((_, now)), Error::UnknownName { what, name, known, .. }) => {
+            Error::UnknownName { what, name, suggestion: Some((*now).to_owned()), known }
         }
         (_, unknown) => unknown,
-    })
+    }
 }
 
 /// What methods were called once, and what they are called now.

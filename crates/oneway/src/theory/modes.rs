@@ -28,7 +28,7 @@ pub struct Mode {
 /// O(d³ + nd²) and d² numbers for dense Hessians, O(nd) for diagonal ones; and nd numbers for the agents' gradients.
 ///
 /// ```
-/// use oneway::problems::{Quadratic, QuadraticShape};
+/// use oneway::problems::{Quadratic, QuadraticShape, Sharing};
 /// use oneway::theory::modes::modes;
 /// let shape = QuadraticShape { dim: 2, curvature: [0.5, 2.0], heterogeneity: 1.0, noise: 1.0 };
 /// let found = modes(&Quadratic::new(shape, 4, 1).unwrap(), &[0.0; 2]).unwrap().unwrap();
@@ -119,12 +119,11 @@ fn dense(matrix: &Symmetric, d: usize) -> Result<Mat<f64>> {
 mod tests {
     use super::*;
     use crate::data::a9a::{Split, a9a};
-    use crate::data::partition::Partition;
-    use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+    use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
     use crate::theory::noise;
 
     fn logistic(batch: Batch) -> Logistic {
-        Logistic::new(&a9a(Split::Test), Partition::Even, 3, 0.01, batch, 1).unwrap()
+        Logistic::new(&a9a(Split::Test), Sharing::among(3).batch(batch), 0.01).unwrap()
     }
 
     fn point() -> Vec<f64> {

@@ -26,7 +26,7 @@ pub struct Estimate {
 /// Costs n · points · samples stochastic gradients.
 ///
 /// ```
-/// use oneway::problems::{Quadratic, QuadraticShape};
+/// use oneway::problems::{Quadratic, QuadraticShape, Sharing};
 /// use oneway::theory::noise;
 /// let shape = QuadraticShape { dim: 3, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 2.0 };
 /// let problem = Quadratic::new(shape, 4, 1).unwrap();
@@ -96,8 +96,7 @@ fn larger(best: Option<Estimate>, next: Estimate) -> Option<Estimate> {
 mod tests {
     use super::*;
     use crate::data::a9a::{Split, a9a};
-    use crate::data::partition::Partition;
-    use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+    use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
 
     fn quadratic(noise: f64) -> Quadratic {
         let shape = QuadraticShape { dim: 5, curvature: [0.1, 2.0], heterogeneity: 3.0, noise };
@@ -105,7 +104,7 @@ mod tests {
     }
 
     fn logistic(batch: Batch) -> Logistic {
-        Logistic::new(&a9a(Split::Test), Partition::Even, 20, 0.01, batch, 1).unwrap()
+        Logistic::new(&a9a(Split::Test), Sharing::among(20).batch(batch), 0.01).unwrap()
     }
 
     #[test]

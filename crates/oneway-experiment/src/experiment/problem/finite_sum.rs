@@ -8,7 +8,7 @@ use oneway::data::partition::Partition;
 use oneway::data::{Dataset, Split, Synthetic};
 use oneway::problem::Problem;
 use oneway::problems::{
-    Batch, FiniteSum, LeastSquares, Model, Regulariser, Robust, RobustLoss, Softmax, TwoLayer,
+    Batch, FiniteSum, LeastSquares, Model, Regulariser, Robust, RobustLoss, Sharing, Softmax, TwoLayer,
 };
 use toml::Value;
 
@@ -144,7 +144,8 @@ impl FiniteSumSpec {
         test: Option<Dataset>,
     ) -> Result<Box<dyn Problem>> {
         let Self { partition, regulariser, batch, seed, .. } = *self;
-        let problem = FiniteSum::new(model, &data, partition, agents, regulariser, batch, seed)?;
+        let sharing = Sharing { agents, partition, batch, seed };
+        let problem = FiniteSum::new(model, &data, regulariser, sharing)?;
         drop(data); // before a test split is taken in: large ones are hundreds of megabytes
         Ok(match test {
             Some(test) => Box::new(problem.with_test(test)?),

@@ -8,12 +8,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use oneway::data::libsvm::{self, Labels};
 use oneway::data::partition::Partition;
 use oneway::data::{Dataset, Split};
+use oneway::parameters::Parameters;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape};
+use oneway::problems::{Batch, Logistic, ProblemKind, Quadratic, QuadraticShape, Sharing};
+use oneway::registry;
 use toml::Value;
 
 use super::fields::{Fields, as_integer, real};
@@ -41,6 +43,8 @@ pub(crate) enum ProblemSpec {
     Quadratic { shape: QuadraticShape, seed: u64 },
     /// A mean over rows of another model.
     FiniteSum(FiniteSumSpec),
+    /// One that the registry has from elsewhere.
+    Registered { kind: &'static ProblemKind, parameters: Parameters, seed: u64 },
 }
 
 /// `kind`.
@@ -49,6 +53,7 @@ enum Kind {
     Logistic,
     Quadratic,
     FiniteSum(ModelKind),
+    Registered(&'static ProblemKind),
 }
 
 impl ProblemSpec {
@@ -61,6 +66,9 @@ impl ProblemSpec {
             ("two-layer", Kind::FiniteSum(ModelKind::TwoLayer)),
             ("robust", Kind::FiniteSum(ModelKind::Robust)),
         ];
+        let registered = registry::installed().problems().iter();
+        let registered = registered.map(|kind| (kind.name, Kind::Registered(kind)));
+        let kinds: Vec<_> = kinds.into_iter().chain(registered).collect();
         let kind = fields.choice("kind", &kinds)?;
         let seed = fields.count("seed")?.unwrap_or(run.seed);
         let spec = match fields.required("kind", kind)? {
@@ -94,6 +102,11 @@ impl ProblemSpec {
             Kind::FiniteSum(model) => {
                 ProblemSpec::FiniteSum(FiniteSumSpec::read(model, &mut fields, folder, run, seed)?)
             }
+            Kind::Registered(kind) => {
+                let given = fields.parameters(kind.parameters)?;
+                let parameters = Parameters::new(kind.name, kind.parameters, given);
+                ProblemSpec::Registered { kind, parameters: parameters.context("problem")?, seed }
+            }
         };
         fields.finish()?;
         Ok(spec)
@@ -106,7 +119,7 @@ impl ProblemSpec {
                 let data = dataset.load(Labels::Signs)?;
                 Some(Rows { data, partition: *partition, seed: *seed, classes: None })
             }
-            ProblemSpec::Quadratic { .. } => None,
+            ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } => None,
             ProblemSpec::FiniteSum(spec) => Some(spec.rows()?),
         })
     }
@@ -117,7 +130,7 @@ impl ProblemSpec {
     fn identity(&self, agents: usize) -> String {
         let mut identity = self.settings(agents);
         let (dataset, test) = match self {
-            ProblemSpec::Quadratic { .. } => (None, &None),
+            ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } => (None, &None),
             ProblemSpec::Logistic { dataset, test, .. } => (Some(dataset), test),
             ProblemSpec::FiniteSum(sum) => (Some(&sum.dataset), &sum.test),
         };
@@ -153,6 +166,12 @@ impl ProblemSpec {
                 identity.count("seed", *seed);
             }
             ProblemSpec::FiniteSum(sum) => sum.identify(&mut identity),
+            ProblemSpec::Registered { kind, parameters, seed } => {
+                identity.text("kind", kind.name);
+                identity.text("version", kind.version);
+                identity.part("parameters", parameters);
+                identity.count("seed", *seed);
+            }
         }
         identity.count("agents", agents as u64);
         identity
@@ -288,6 +307,14 @@ impl BuiltProblem {
     fn new(spec: &ProblemSpec, agents: usize, part: Part) -> Result<Self> {
         match spec {
             ProblemSpec::FiniteSum(sum) => sum.build(agents, |hashes| spec.fingerprint(agents, hashes)),
+            ProblemSpec::Registered { kind, parameters, seed } => {
+                let problem = (kind.build)(parameters, agents, *seed)?;
+                if problem.agents() != agents {
+                    let made = problem.agents();
+                    bail!("problem: `{}` was asked for {agents} agents and has made {made}", kind.name);
+                }
+                Ok(Self::of(problem, spec.fingerprint(agents, &[]), Minimiser::Unknown))
+            }
             ProblemSpec::Quadratic { shape, seed } => {
                 let problem = Quadratic::new(*shape, agents, *seed)?;
                 let minimiser = Minimiser::Known(problem.minimiser().to_vec());
@@ -309,7 +336,8 @@ impl BuiltProblem {
                 let mut hashes = vec![hash(&data)?];
                 hashes.extend(test.as_ref().map(hash).transpose()?);
                 let sha256 = spec.fingerprint(agents, &hashes);
-                let problem = Logistic::new(&data, *partition, agents, *alpha, *batch, *seed)?;
+                let sharing = Sharing { agents, partition: *partition, batch: *batch, seed: *seed };
+                let problem = Logistic::new(&data, sharing, *alpha)?;
                 let problem: Box<dyn Problem> = match test {
                     Some(test) => Box::new(problem.with_test(test)?),
                     None => Box::new(problem),

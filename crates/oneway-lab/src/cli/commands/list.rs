@@ -4,13 +4,12 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use oneway::codec::{CODECS, CodecKind, Quality};
-use oneway::graph::families::FAMILIES;
+use oneway::codec::{CodecKind, Quality};
 use oneway::method::Network;
 use oneway::methods::combine::COMBINATORS;
-use oneway::methods::estimator::ESTIMATORS;
-use oneway::methods::{KINDS, Kind, Trust, kind};
-use oneway::parameters::Parameter;
+use oneway::methods::{Kind, Trust};
+use oneway::parameters::{Parameter, Takes};
+use oneway::registry;
 use oneway_experiment::results::folder::OutputFolder;
 use serde_json::{Value, json};
 
@@ -26,8 +25,9 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         writeln!(out, "{}", folder.path().join(methods_page::FILE).display())?;
         return Ok(ExitCode::SUCCESS);
     }
+    let registry = registry::installed();
     if let Some(name) = &args.name {
-        let kind = kind(name)?;
+        let kind = registry.method(name)?;
         match args.list.json {
             true => writeln!(out, "{:#}", of_method(kind)?)?,
             false => print_method(&mut out, kind)?,
@@ -35,9 +35,9 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.list.json {
-        let methods = KINDS.iter().map(of_method).collect::<Result<Vec<_>>>()?;
+        let methods = registry.methods().iter().map(|kind| of_method(kind)).collect::<Result<Vec<_>>>()?;
         let estimators =
-            ESTIMATORS.iter().map(|kind| entry(kind.name, kind.about, kind.rule, kind.parameters));
+            registry.estimators().iter().map(|kind| entry(kind.name, kind.about, kind.rule, kind.parameters));
         let combinators =
             COMBINATORS.iter().map(|kind| entry(kind.name, kind.about, kind.rule, kind.parameters));
         let lists = json!({
@@ -48,7 +48,7 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         writeln!(out, "{lists:#}")?;
         return Ok(ExitCode::SUCCESS);
     }
-    for kind in KINDS {
+    for kind in registry.methods() {
         writeln!(out, "{}\n    {}", kind.name, kind.about)?;
         writeln!(out, "    rule     {}", Facts::new(kind)?.equations.join("; "))?;
         if let Some(alters) = kind.alters {
@@ -58,7 +58,7 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         print_parameters(&mut out, kind.parameters)?;
     }
     writeln!(out, "\nEstimators, for methods that take one (all but those that say what they track):\n")?;
-    for kind in ESTIMATORS {
+    for kind in registry.estimators() {
         writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
         print_parameters(&mut out, kind.parameters)?;
     }
@@ -102,9 +102,8 @@ fn print_method(out: &mut impl Write, kind: &Kind) -> Result<()> {
         None => "has no place for one",
     };
     writeln!(out, "    estimator  {estimator}")?;
-    for Parameter { name, about, default } in kind.parameters {
-        let default = default.map_or("must be given".to_owned(), |default| format!("default {default}"));
-        writeln!(out, "    {name:<10} {about} ({default})")?;
+    for parameter in kind.parameters {
+        writeln!(out, "    {:<10} {} ({})", parameter.name, parameter.about, parameter.summary())?;
     }
     Ok(())
 }
@@ -145,7 +144,7 @@ pub(crate) fn codecs(args: &ListArgs) -> Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     if args.json {
         let mut list = vec![];
-        for kind in CODECS {
+        for kind in registry::installed().codecs() {
             let mut listed = entry(kind.name, kind.about, kind.rule, kind.parameters);
             let (bytes, quality) = facts(kind)?;
             listed["bytes_for_100"] = json!(bytes);
@@ -155,7 +154,7 @@ pub(crate) fn codecs(args: &ListArgs) -> Result<ExitCode> {
         writeln!(out, "{:#}", Value::Array(list))?;
         return Ok(ExitCode::SUCCESS);
     }
-    for kind in CODECS {
+    for kind in registry::installed().codecs() {
         let (bytes, quality) = facts(kind)?;
         writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
         writeln!(out, "    bytes    {bytes} for {NUMBERS} numbers (of {})", 8 * NUMBERS)?;
@@ -184,7 +183,7 @@ fn facts(kind: &CodecKind) -> Result<(usize, String)> {
 pub(crate) fn topologies(args: &ListArgs) -> Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     if args.json {
-        let list = FAMILIES.iter().map(|family| {
+        let list = registry::installed().families().iter().map(|family| {
             json!({
                 "name": family.name,
                 "about": family.about,
@@ -196,7 +195,7 @@ pub(crate) fn topologies(args: &ListArgs) -> Result<ExitCode> {
         writeln!(out, "{:#}", list.collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    for family in FAMILIES {
+    for family in registry::installed().families() {
         let random = if family.random { " (random, by `seed`)" } else { "" };
         let varying = if family.time_varying { " (time-varying)" } else { "" };
         writeln!(out, "{}\n    {}{random}{varying}", family.name, family.about)?;
@@ -215,13 +214,26 @@ fn entry(name: &str, about: &str, rule: &str, declared: &[Parameter]) -> Value {
 }
 
 fn parameters(declared: &[Parameter]) -> Value {
-    declared.iter().map(|p| json!({ "name": p.name, "about": p.about, "default": p.default })).collect()
+    let listed = |p: &Parameter| {
+        let takes = match p.takes {
+            Takes::Number => json!("number"),
+            Takes::Whole => json!("whole number"),
+            Takes::Flag => json!("true or false"),
+            Takes::Word(words) => json!(words),
+        };
+        let default = p.default.map(|default| match p.takes {
+            Takes::Number | Takes::Whole => json!(default),
+            Takes::Flag => json!(default == 1.0),
+            Takes::Word(_) => json!(p.text(default)),
+        });
+        json!({ "name": p.name, "about": p.about, "takes": takes, "default": default })
+    };
+    declared.iter().map(listed).collect()
 }
 
 fn print_parameters(out: &mut impl Write, declared: &[Parameter]) -> std::io::Result<()> {
-    for Parameter { name, about, default } in declared {
-        let default = default.map_or("must be given".to_owned(), |default| format!("default {default}"));
-        writeln!(out, "    {name:<8} {about} ({default})")?;
+    for parameter @ Parameter { name, about, .. } in declared {
+        writeln!(out, "    {name:<8} {about} ({})", parameter.summary())?;
     }
     Ok(())
 }

@@ -17,7 +17,8 @@ use std::collections::BTreeMap;
 
 use oneway::graph::Degrees;
 use oneway::graph::repair::Repair;
-use oneway::methods::{self, KINDS, Kind};
+use oneway::methods::Kind;
+use oneway::registry;
 use serde::Serialize;
 
 /// Methods whose steps are asked for unless others are named: those of the paper's figures.
@@ -25,11 +26,12 @@ pub(crate) const METHODS: [&str; 6] = ["smtpp", "push-pull", "stpp", "sgp", "pus
 
 /// The methods of these names, as the registry lists them; `all` is all of them.
 pub(crate) fn chosen(names: &[String]) -> oneway::Result<Vec<&'static Kind>> {
+    let registry = registry::installed();
     for name in names.iter().filter(|name| *name != "all") {
-        methods::kind(name)?;
+        registry.method(name)?;
     }
     let asked = |kind: &&Kind| names.iter().any(|name| name == "all" || name == kind.name);
-    Ok(KINDS.iter().filter(asked).collect())
+    Ok(registry.methods().iter().copied().filter(asked).collect())
 }
 
 /// Everything that was found out about a topology.

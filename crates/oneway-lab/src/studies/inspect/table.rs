@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{Table, presets};
 use oneway::graph::Subgraph;
-use oneway::methods::KINDS;
+use oneway::registry;
 
 use super::{DegreeFacts, GraphFacts, Inspection, LimitFacts, SubgraphFacts};
 use crate::number::number;
@@ -211,7 +211,7 @@ fn limits(all: &[Inspection]) -> Table {
         }
     }
     let place = |limit: &&LimitFacts| {
-        let method = KINDS.iter().position(|kind| kind.name == limit.method);
+        let method = registry::installed().methods().iter().position(|kind| kind.name == limit.method);
         (method, Subgraph::NAMED.iter().position(|(name, _)| *name == limit.graph))
     };
     rows.sort_by_key(place); // as the registry lists them, whichever topology has them

@@ -2,7 +2,6 @@
 
 use oneway::Result;
 use oneway::data::Synthetic;
-use oneway::data::partition::Partition;
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::metrics;
@@ -13,7 +12,7 @@ use oneway::graph::{Digraph, families};
 use oneway::method::{Method, Network};
 use oneway::methods::Kind;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, FiniteSum, LeastSquares, Regulariser};
+use oneway::problems::{Batch, FiniteSum, LeastSquares, Regulariser, Sharing};
 use std::ops::ControlFlow;
 
 /// Agents of the standard problem.
@@ -48,7 +47,7 @@ pub(super) fn problem(batch: Batch) -> Result<FiniteSum<LeastSquares>> {
         Synthetic { rows: AGENTS * ROWS, features: FEATURES, noise: 0.5, outliers: 0.0, heterogeneity: 1.0 };
     let data = shape.draw(AGENTS, 1)?;
     let model = LeastSquares::new(FEATURES);
-    FiniteSum::new(model, &data, Partition::Even, AGENTS, Regulariser::Ridge(0.0), batch, 1)
+    FiniteSum::new(model, &data, Regulariser::Ridge(0.0), Sharing::among(AGENTS).batch(batch))
 }
 
 /// The exponential digraph; for methods that need two-way links, the same links both ways.

@@ -123,10 +123,7 @@ fn section(kind: &Kind, step: f64) -> Result<String> {
 }
 
 fn parameters(declared: &[Parameter]) -> Vec<String> {
-    let one = |p: &Parameter| {
-        let default = p.default.map_or("must be given".to_owned(), |default| format!("default {default}"));
-        format!("`{}`: {} ({default})", p.name, p.about)
-    };
+    let one = |p: &Parameter| format!("`{}`: {} ({})", p.name, p.about, p.summary());
     declared.iter().map(one).collect()
 }
 

@@ -19,7 +19,7 @@ pub use random::{erdos_renyi, k_out};
 pub use time_varying::{random_links, random_matching};
 
 use super::{Digraph, MAX_EDGES};
-use crate::parameters::{self, Parameter, Parameters};
+use crate::parameters::{Parameter, Parameters, entry, find};
 use crate::{Error, Result};
 
 /// A family of digraphs, as an experiment file names it.
@@ -39,6 +39,8 @@ pub struct Family {
     /// round of its period.
     pub build: fn(usize, &Parameters, u64) -> Result<Vec<Digraph>>,
 }
+
+entry!(Family, "topology");
 
 impl Family {
     /// Matches what was given against what this family declares, and builds.
@@ -67,7 +69,7 @@ impl Family {
 /// assert!(family("flowers").unwrap_err().to_string().contains("did you mean `flower`?"));
 /// ```
 pub fn family(name: &str) -> Result<&'static Family> {
-    parameters::find("topology", FAMILIES, |family| family.name, name)
+    find(FAMILIES, name)
 }
 
 /// Every family there is.
@@ -83,7 +85,7 @@ pub static FAMILIES: &[Family] = &[
     Family {
         name: "flower",
         about: "directed cycles through agent 0 (the paper's Multi-Sub-Ring)",
-        parameters: &[parameter("petals", "number of cycles, 1 to n − 1", 4.0)],
+        parameters: &[Parameter::whole("petals", "number of cycles, 1 to n − 1", 4)],
         random: false,
         time_varying: false,
         build: |agents, given, _| one(flower(agents, given.count("petals")?)),
@@ -91,7 +93,7 @@ pub static FAMILIES: &[Family] = &[
     Family {
         name: "ring-of-rings",
         about: "directed rings whose heads form a directed ring",
-        parameters: &[parameter("rings", "number of rings, 1 to n", 4.0)],
+        parameters: &[Parameter::whole("rings", "number of rings, 1 to n", 4)],
         random: false,
         time_varying: false,
         build: |agents, given, _| one(ring_of_rings(agents, given.count("rings")?)),
@@ -100,8 +102,8 @@ pub static FAMILIES: &[Family] = &[
         name: "back-chords",
         about: "directed ring with chords that lead back",
         parameters: &[
-            parameter("span", "how far back a chord leads, 1 to n − 1", 2.0),
-            parameter("every", "each so many agents one has a chord", 1.0),
+            Parameter::whole("span", "how far back a chord leads, 1 to n − 1", 2),
+            Parameter::whole("every", "each so many agents one has a chord", 1),
         ],
         random: false,
         time_varying: false,
@@ -158,7 +160,7 @@ pub static FAMILIES: &[Family] = &[
     Family {
         name: "tree",
         about: "two-way tree below agent 0",
-        parameters: &[parameter("branching", "children of each agent, 1 or more", 2.0)],
+        parameters: &[Parameter::whole("branching", "children of each agent, 1 or more", 2)],
         random: false,
         time_varying: false,
         build: |agents, given, _| one(tree(agents, given.count("branching")?)),
@@ -166,7 +168,7 @@ pub static FAMILIES: &[Family] = &[
     Family {
         name: "erdos-renyi",
         about: "each ordered pair is linked with the same probability",
-        parameters: &[parameter("probability", "probability of a link, 0 to 1", 0.3)],
+        parameters: &[Parameter::number("probability", "probability of a link, 0 to 1", 0.3)],
         random: true,
         time_varying: false,
         build: |agents, given, seed| one(erdos_renyi(agents, given.real("probability")?, seed)),
@@ -174,7 +176,7 @@ pub static FAMILIES: &[Family] = &[
     Family {
         name: "k-out",
         about: "each agent is heard by so many others, picked at random",
-        parameters: &[parameter("degree", "how many others hear each agent, 1 to n − 1", 4.0)],
+        parameters: &[Parameter::whole("degree", "how many others hear each agent, 1 to n − 1", 4)],
         random: true,
         time_varying: false,
         build: |agents, given, seed| one(k_out(agents, given.count("degree")?, seed)),
@@ -183,8 +185,8 @@ pub static FAMILIES: &[Family] = &[
         name: "geometric",
         about: "radios of unequal power at random in the unit square",
         parameters: &[
-            parameter("range", "mean distance at which an agent is heard", 0.5),
-            parameter("spread", "how unequal the ranges are, 0 to 1: range·(1 ± spread)", 0.5),
+            Parameter::number("range", "mean distance at which an agent is heard", 0.5),
+            Parameter::number("spread", "how unequal the ranges are, 0 to 1: range·(1 ± spread)", 0.5),
         ],
         random: true,
         time_varying: false,
@@ -204,8 +206,12 @@ pub static FAMILIES: &[Family] = &[
         name: "random-links",
         about: "in each round each link of the exponential graph is there with the same probability",
         parameters: &[
-            parameter("probability", "probability of a link in a round, 0 to 1", 0.5),
-            parameter("offsets", "how many of the offsets 1, 2, 4, …: 1 is a ring, 0 is all of them", 0.0),
+            Parameter::number("probability", "probability of a link in a round, 0 to 1", 0.5),
+            Parameter::whole(
+                "offsets",
+                "how many of the offsets 1, 2, 4, …: 1 is a ring, 0 is all of them",
+                0,
+            ),
             PERIOD,
         ],
         random: true,
@@ -219,14 +225,10 @@ pub static FAMILIES: &[Family] = &[
 ];
 
 const PERIOD: Parameter =
-    parameter("period", "rounds that are drawn; after so many the same draws come again", 100.0);
+    Parameter::whole("period", "rounds that are drawn; after so many the same draws come again", 100);
 
 const COLUMNS: Parameter =
-    parameter("columns", "agents in a row, a divisor of n; 0 for the most square grid", 0.0);
-
-const fn parameter(name: &'static str, about: &'static str, default: f64) -> Parameter {
-    Parameter { name, about, default: Some(default) }
-}
+    Parameter::whole("columns", "agents in a row, a divisor of n; 0 for the most square grid", 0);
 
 fn one(graph: Result<Digraph>) -> Result<Vec<Digraph>> {
     graph.map(|graph| vec![graph])

@@ -66,11 +66,9 @@ pub(in crate::methods) const KIND: Kind = Kind {
     trust: Trust::A,
     graphs: &[Subgraph::Full],
     parameters: &[
-        Parameter { name: "beta1", about: "β₁ in [0, 1), what is kept of the mean", default: Some(0.9) },
-        Parameter {
-            name: "beta2", about: "β₂ in [0, 1), what is kept of the squares", default: Some(0.999)
-        },
-        Parameter { name: "epsilon", about: "ε > 0, added to the root of the squares", default: Some(1e-8) },
+        Parameter::number("beta1", "β₁ in [0, 1), what is kept of the mean", 0.9),
+        Parameter::number("beta2", "β₂ in [0, 1), what is kept of the squares", 0.999),
+        Parameter::number("epsilon", "ε > 0, added to the root of the squares", 1e-8),
     ],
     build: |parameters| Ok(Box::new(Central::of(AdamDescent::of(parameters)?))),
     with_estimator: None,

@@ -86,33 +86,26 @@ pub fn coded(name: &str) -> Option<&'static Coded> {
 }
 
 const fn gamma(default: f64) -> Parameter {
-    Parameter { name: "gamma", about: "γ in (0, 1], the share of mixing", default: Some(default) }
+    Parameter::number("gamma", "γ in (0, 1], the share of mixing", default)
 }
 
 const fn alpha(default: f64) -> Parameter {
-    Parameter { name: "alpha", about: "α in (0, 1], how fast copies follow", default: Some(default) }
+    Parameter::number("alpha", "α in (0, 1], how fast copies follow", default)
 }
 
-const WHAT_PASSES: Parameter = Parameter {
-    name: "alpha",
-    about: "α in [0, 1]: 0 passes whole values through the links, above 0 what has changed since the last",
-    default: Some(0.0),
-};
+const WHAT_PASSES: Parameter = Parameter::number(
+    "alpha",
+    "α in [0, 1]: 0 passes whole values through the links, above 0 what has changed since the last",
+    0.0,
+);
 
-const GAMMA_TRACKER: Parameter = Parameter {
-    name: "gamma_tracker",
-    about: "γ_v in (0, 1], the share of mixing of the trackers",
-    default: Some(0.8),
-};
+const GAMMA_TRACKER: Parameter =
+    Parameter::number("gamma_tracker", "γ_v in (0, 1], the share of mixing of the trackers", 0.8);
 
-const SCALE: Parameter =
-    Parameter { name: "scale", about: "s₀ > 0, the scale of the code in round 0", default: Some(1.0) };
+const SCALE: Parameter = Parameter::number("scale", "s₀ > 0, the scale of the code in round 0", 1.0);
 
-const DECAY: Parameter = Parameter {
-    name: "decay",
-    about: "ζ in (0, 1], the ratio of one round's scale to the last",
-    default: Some(0.99),
-};
+const DECAY: Parameter =
+    Parameter::number("decay", "ζ in (0, 1], the ratio of one round's scale to the last", 0.99);
 
 /// γ and α of the file, for both graphs.
 fn damping(owner: &str, given: &Parameters) -> Result<Damping> {

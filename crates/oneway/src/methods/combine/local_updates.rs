@@ -141,11 +141,8 @@ impl Kernel<f64> for LocalUpdates {
     }
 }
 
-const LOCAL_STEPS: Parameter = Parameter {
-    name: "local_steps",
-    about: "Q, how many steps there are for each exchange",
-    default: Some(2.0),
-};
+const LOCAL_STEPS: Parameter =
+    Parameter::whole("local_steps", "Q, how many steps there are for each exchange", 2);
 
 /// Not in the literature. Tested: Q = 1 is SMTPP bit for bit, Σv = Σm, and it finds x*. Not verified, for there is no text to
 /// verify it against: no rate is known, and how η should shrink with Q is open.

@@ -58,16 +58,8 @@ pub const COMBINATORS: &[Combinator] = &[
         about: "differences are encoded: a codec's name, or { codec = \"…\", … }",
         rule: "p + γ(p̂w − p̂) in place of Wp; q = 𝒞(p − h), p̂ = h + q, p̂w = hw + Wq; h ← h + αq, hw ← hw + αWq",
         parameters: &[
-            Parameter {
-                name: "gamma",
-                about: "γ in (0, 1], the share of mixing; if it is not given the codec's quality decides",
-                default: None,
-            },
-            Parameter {
-                name: "alpha",
-                about: "α in [0, 1], how fast copies follow, 0 to encode p itself; if it is not given the codec's quality decides",
-                default: None,
-            },
+            Parameter::number("gamma", "γ in (0, 1], the share of mixing; if it is not given the codec's quality decides", 1.0).without_default(),
+            Parameter::number("alpha", "α in [0, 1], how fast copies follow, 0 to encode p itself; if it is not given the codec's quality decides", 1.0).without_default(),
         ],
     },
 ];

@@ -95,8 +95,7 @@ impl Kernel<f64> for MultiGossip {
     }
 }
 
-const GOSSIP: Parameter =
-    Parameter { name: "gossip", about: "K, how many exchanges and samples a round has", default: Some(2.0) };
+const GOSSIP: Parameter = Parameter::whole("gossip", "K, how many exchanges and samples a round has", 2);
 
 /// Multi-gossip Push-Pull (Liang and others 2025): K exchanges a round, and gradients of K samples.
 ///

@@ -69,11 +69,8 @@ impl Estimator for MeanGradient {
 }
 
 /// K, the number of gradients in a mean.
-pub(super) const SAMPLES: Parameter = Parameter {
-    name: "samples",
-    about: "K, how many gradients are averaged in each round",
-    default: Some(1.0),
-};
+pub(super) const SAMPLES: Parameter =
+    Parameter::whole("samples", "K, how many gradients are averaged in each round", 1);
 
 pub(super) const KIND: EstimatorKind = EstimatorKind {
     name: "gradient",

@@ -25,7 +25,7 @@ use std::fmt::Debug;
 use crate::Result;
 use crate::method::{Ask, Network, Numbers, Profile, Roles};
 use crate::numeric::Real;
-use crate::parameters::{self, Parameter, Parameters};
+use crate::parameters::{Parameter, Parameters, entry, find};
 
 /// An estimate m of ∇f_i(x), kept up to date as x moves: one coordinate of it.
 pub trait Estimator: Send + Sync + Debug + 'static {
@@ -76,11 +76,13 @@ pub struct EstimatorKind {
     pub build: fn(&Parameters) -> Result<AnyEstimator>,
 }
 
+entry!(EstimatorKind, "estimator");
+
 /// Every estimator there is.
 pub const ESTIMATORS: &[EstimatorKind] =
     &[gradient::KIND, momentum::KIND, heavy_ball::KIND, storm::KIND, saga::KIND];
 
 /// The estimator called `name`; the error suggests the nearest name.
 pub fn estimator(name: &str) -> Result<&'static EstimatorKind> {
-    parameters::find("estimator", ESTIMATORS, |kind| kind.name, name)
+    find(ESTIMATORS, name)
 }

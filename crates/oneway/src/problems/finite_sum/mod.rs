@@ -7,8 +7,7 @@ mod tests;
 use rayon::prelude::*;
 
 use super::logistic::curvature;
-use super::{Batch, Model, Row};
-use crate::data::partition::Partition;
+use super::{Batch, Model, Row, Sharing};
 use crate::data::rows::{Entries, Kernel};
 use crate::data::{Dataset, SparseRows};
 use crate::numeric::sample::Draws;
@@ -52,16 +51,9 @@ impl Rows {
 }
 
 impl<M: Model> FiniteSum<M> {
-    /// Splits `data` over `agents` by the given rule (`seed` for the random ones). O(entries).
-    pub fn new(
-        model: M,
-        data: &Dataset,
-        partition: Partition,
-        agents: usize,
-        regulariser: Regulariser,
-        batch: Batch,
-        seed: u64,
-    ) -> Result<Self> {
+    /// Shares `data` out among agents. O(entries).
+    pub fn new(model: M, data: &Dataset, regulariser: Regulariser, sharing: Sharing) -> Result<Self> {
+        let Sharing { agents, partition, batch, seed } = sharing;
         regulariser.check()?;
         data.check_rows()?;
         if data.features != model.features() {

@@ -24,7 +24,7 @@ fn data() -> Dataset {
 }
 
 fn of<M: Model + 'static>(model: M, batch: Batch, regulariser: Regulariser) -> Box<dyn Problem> {
-    let problem = FiniteSum::new(model, &data(), Partition::Even, 3, regulariser, batch, 1).unwrap();
+    let problem = FiniteSum::new(model, &data(), regulariser, Sharing::among(3).batch(batch)).unwrap();
     Box::new(problem.with_test(data()).unwrap())
 }
 
@@ -180,11 +180,8 @@ fn softmax_is_its_formula() {
     let problem = FiniteSum::new(
         Softmax::new(&data()).unwrap(),
         &data(),
-        Partition::Even,
-        1,
         Regulariser::Ridge(0.3),
-        Batch::Full,
-        1,
+        Sharing::among(1).batch(Batch::Full),
     )
     .unwrap();
     let x = point(FEATURES * 4, 1.0, 8);
@@ -209,11 +206,10 @@ fn least_squares_is_smallest_where_the_normal_equations_say() {
     let data = Dataset { features: 1, labels: vec![1.0, 3.0], rows };
     let model = LeastSquares::new(1);
     let problem =
-        FiniteSum::new(model, &data, Partition::Even, 1, Regulariser::Ridge(0.5), Batch::Full, 1).unwrap();
+        FiniteSum::new(model, &data, Regulariser::Ridge(0.5), Sharing::among(1).batch(Batch::Full)).unwrap();
     assert!(gradient(&problem, 0, &[5.0 / 6.0])[0].abs() < 1e-15);
     assert!((problem.smoothness() - 3.0).abs() < 1e-9, "(2² + 1²)/2 + α");
-    let sampled =
-        FiniteSum::new(model, &data, Partition::Even, 1, Regulariser::Ridge(0.5), Batch::Sampled(1), 1);
+    let sampled = FiniteSum::new(model, &data, Regulariser::Ridge(0.5), Sharing::among(1));
     assert_eq!(sampled.unwrap().noise_bound(), None, "residuals have no bound");
     assert_eq!(problem.with_test(data).unwrap().test_accuracies(&[&[1.0]]), None);
 }
@@ -227,7 +223,7 @@ fn robust_losses_have_their_limits() {
     let value = |loss, c, residual: f64| {
         let model = Robust::new(1, loss, c).unwrap();
         let none = Regulariser::Ridge(0.0);
-        let problem = FiniteSum::new(model, &data, Partition::Even, 1, none, Batch::Full, 1).unwrap();
+        let problem = FiniteSum::new(model, &data, none, Sharing::among(1).batch(Batch::Full)).unwrap();
         let mut g = [0.0];
         (problem.exact(0, &[residual], &mut g), g[0])
     };
@@ -266,7 +262,7 @@ fn accuracy_counts_the_largest_score_alone() {
     let data = digits(Split::Test);
     let model = Softmax::new(&data).unwrap();
     let (φ, batch) = (Regulariser::Ridge(0.0), Batch::Sampled(1));
-    let problem = FiniteSum::new(model, &data, Partition::Even, 4, φ, batch, 1).unwrap();
+    let problem = FiniteSum::new(model, &data, φ, Sharing::among(4).batch(batch)).unwrap();
     let problem = problem.with_test(data.clone()).unwrap();
     // score 1 for threes wherever any of the middle pixels has ink
     let mut threes = vec![0.0; 640];
@@ -280,7 +276,7 @@ fn accuracy_counts_the_largest_score_alone() {
 fn what_does_not_fit_together_is_refused() {
     let (data, ridge, batch) = (data(), Regulariser::Ridge(0.1), Batch::Sampled(1));
     let least_squares = |features, data: &Dataset, φ, batch, agents| {
-        FiniteSum::new(LeastSquares::new(features), data, Partition::Even, agents, φ, batch, 1)
+        FiniteSum::new(LeastSquares::new(features), data, φ, Sharing::among(agents).batch(batch))
     };
     let refused = |problem: Result<FiniteSum<LeastSquares>>, words: &str| {
         let error = problem.unwrap_err().to_string();
@@ -300,7 +296,7 @@ fn what_does_not_fit_together_is_refused() {
     let error = Softmax::new(&real.draw(3, 1).unwrap()).unwrap_err().to_string();
     assert!(error.contains("300 different ones") && error.contains("2 to 256 classes"), "{error}");
 
-    let softmax = FiniteSum::new(Softmax::new(&data).unwrap(), &data, Partition::Even, 3, ridge, batch, 1);
+    let softmax = FiniteSum::new(Softmax::new(&data).unwrap(), &data, ridge, Sharing::among(3).batch(batch));
     let softmax = softmax.unwrap();
     let error = softmax.clone().with_test(one_class.with_intercept().unwrap()).unwrap_err().to_string();
     assert!(error.contains("the training data has 6 features, the test data 7"), "{error}");

@@ -12,8 +12,7 @@ use std::array;
 
 use rayon::prelude::*;
 
-use super::Batch;
-use crate::data::partition::Partition;
+use super::{Batch, Sharing};
 use crate::data::{Dataset, SparseRows};
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
@@ -48,31 +47,24 @@ pub struct Logistic {
 }
 
 impl Logistic {
-    /// Splits `data` over `agents` by the given rule (`seed` for the random ones).
+    /// Shares `data` out among agents; α is the weight of the regulariser.
     ///
     /// ```
     /// use oneway::data::{Dataset, SparseRows};
-    /// use oneway::data::partition::Partition;
     /// use oneway::problem::Problem;
-    /// use oneway::problems::{Batch, Logistic};
+    /// use oneway::problems::{Batch, Logistic, Sharing};
     /// let mut rows = SparseRows::new();
     /// rows.push([(0, 1.0)]);
     /// rows.push([(1, 1.0)]);
     /// let data = Dataset { features: 2, labels: vec![1.0, -1.0], rows };
-    /// let problem = Logistic::new(&data, Partition::Even, 2, 0.01, Batch::Full, 0).unwrap();
+    /// let problem = Logistic::new(&data, Sharing::among(2).batch(Batch::Full).seed(0), 0.01).unwrap();
     /// let mut g = [0.0; 2];
     /// let loss = problem.exact(0, &[0.0, 0.0], &mut g);
     /// assert!((loss - std::f64::consts::LN_2).abs() < 1e-15);
     /// assert_eq!(g, [-0.5, 0.0]);
     /// ```
-    pub fn new(
-        data: &Dataset,
-        partition: Partition,
-        agents: usize,
-        α: f64,
-        batch: Batch,
-        seed: u64,
-    ) -> Result<Self> {
+    pub fn new(data: &Dataset, sharing: Sharing, α: f64) -> Result<Self> {
+        let Sharing { agents, partition, batch, seed } = sharing;
         if !(α >= 0.0 && α.is_finite()) {
             return Err(Error::parameter(
                 "problem",

@@ -5,7 +5,7 @@ use crate::data::a9a::{Split, a9a};
 use crate::numeric::sample::Purpose;
 
 fn problem(batch: Batch) -> Logistic {
-    Logistic::new(&a9a(Split::Test), Partition::Even, 20, 0.01, batch, 1).unwrap()
+    Logistic::new(&a9a(Split::Test), Sharing::among(20).batch(batch), 0.01).unwrap()
 }
 
 fn bits(numbers: &[f64]) -> Vec<u64> {
@@ -141,7 +141,7 @@ fn wide_and_valued_data_follow_the_same_laws() {
     }
     let labels = (0..60).map(|r| if r % 3 == 0 { 1.0 } else { -1.0 }).collect();
     let data = Dataset { features: 300, labels, rows };
-    let of = |batch| Logistic::new(&data, Partition::Even, 3, 0.01, batch, 1).unwrap();
+    let of = |batch| Logistic::new(&data, Sharing::among(3).batch(batch), 0.01).unwrap();
     let problem = of(Batch::Full).with_test(data.clone()).unwrap();
     let point = |p: usize| (0..300).map(|k| 0.01 * ((k * 7 + p * 13) % 50) as f64 - 0.2).collect();
     let points: Vec<Vec<f64>> = (0..9).map(point).collect();
@@ -189,7 +189,7 @@ fn wide_and_valued_data_follow_the_same_laws() {
 fn data_that_do_not_fit_together_are_refused() {
     let whole = a9a(Split::Test);
     let refused = |data: Dataset| {
-        Logistic::new(&data, Partition::Even, 20, 0.01, Batch::Full, 1).unwrap_err().to_string()
+        Logistic::new(&data, Sharing::among(20).batch(Batch::Full), 0.01).unwrap_err().to_string()
     };
     assert!(refused(Dataset { features: 0, ..whole.clone() }).contains("at least one feature"));
     assert!(refused(Dataset { features: 100, ..whole.clone() }).contains("column 1"));
@@ -220,11 +220,11 @@ fn accuracy_counts_signs() {
 fn impossible_batches_and_weights_are_refused() {
     let data = a9a(Split::Test);
     for batch in [0, 815] {
-        let error = Logistic::new(&data, Partition::Even, 20, 0.01, Batch::Sampled(batch), 1).unwrap_err();
+        let error = Logistic::new(&data, Sharing::among(20).batch(Batch::Sampled(batch)), 0.01).unwrap_err();
         assert!(error.to_string().contains("1 to 814 rows"), "{error}");
     }
-    assert!(Logistic::new(&data, Partition::Even, 20, -1.0, Batch::Full, 1).is_err());
-    assert!(Logistic::new(&data, Partition::Even, 16_282, 0.01, Batch::Full, 1).is_err());
+    assert!(Logistic::new(&data, Sharing::among(20).batch(Batch::Full), -1.0).is_err());
+    assert!(Logistic::new(&data, Sharing::among(16_282).batch(Batch::Full), 0.01).is_err());
 }
 
 /// Against a dense eigen-decomposition made elsewhere: the steepest of twenty shares, and all rows at once.
@@ -232,7 +232,7 @@ fn impossible_batches_and_weights_are_refused() {
 fn smoothness_of_the_papers_problem() {
     let smoothness = |agents| {
         let data = a9a(Split::Train);
-        Logistic::new(&data, Partition::Even, agents, 0.01, Batch::Sampled(1), 1).unwrap().smoothness()
+        Logistic::new(&data, Sharing::among(agents), 0.01).unwrap().smoothness()
     };
     let (of_agents, of_all) = (smoothness(20), smoothness(1));
     assert!((of_agents - 1.607_241_244_805).abs() < 1e-10, "{of_agents}");
@@ -259,7 +259,7 @@ fn gradients_are_lipschitz() {
 /// At x = 0 every row has curvature ¼: along the top eigenvector the gradient changes by L‖x‖, without a regulariser.
 #[test]
 fn smoothness_is_attained_at_the_origin() {
-    let problem = Logistic::new(&a9a(Split::Test), Partition::Even, 20, 0.0, Batch::Full, 1).unwrap();
+    let problem = Logistic::new(&a9a(Split::Test), Sharing::among(20).batch(Batch::Full), 0.0).unwrap();
     let (origin, t) = (vec![0.0; 123], 1e-5);
     let steepest = (0..20).map(|agent| {
         let (mut v, mut at) = (vec![1.0; 123], vec![0.0; 123]);

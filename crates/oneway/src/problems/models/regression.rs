@@ -42,15 +42,14 @@ impl LeastSquares {
     ///
     /// ```
     /// use oneway::data::{Dataset, SparseRows};
-    /// use oneway::data::partition::Partition;
     /// use oneway::problem::Problem;
-    /// use oneway::problems::{Batch, FiniteSum, LeastSquares, Regulariser};
+    /// use oneway::problems::{Batch, FiniteSum, LeastSquares, Regulariser, Sharing};
     /// let mut rows = SparseRows::new();
     /// rows.push([(0, 2.0)]);
     /// rows.push([(0, 1.0)]);
     /// let data = Dataset { features: 1, labels: vec![1.0, 3.0], rows };
     /// let (model, ridge) = (LeastSquares::new(1), Regulariser::Ridge(0.0));
-    /// let problem = FiniteSum::new(model, &data, Partition::Even, 1, ridge, Batch::Full, 0)?;
+    /// let problem = FiniteSum::new(model, &data, ridge, Sharing::among(1).batch(Batch::Full).seed(0))?;
     /// let mut g = [0.0];
     /// assert_eq!(problem.exact(0, &[1.0], &mut g), 0.25 * (1.0 + 4.0)); // residuals 1 and −2
     /// assert_eq!(g, [0.5 * (2.0 - 2.0)]);

@@ -20,13 +20,12 @@ impl Softmax {
     ///
     /// ```
     /// use oneway::data::digits::{Split, digits};
-    /// use oneway::data::partition::Partition;
     /// use oneway::problem::Problem;
-    /// use oneway::problems::{Batch, FiniteSum, Regulariser, Softmax};
+    /// use oneway::problems::{FiniteSum, Regulariser, Sharing, Softmax};
     /// let data = digits(Split::Train).with_intercept()?;
     /// let model = Softmax::new(&data)?;
     /// let ridge = Regulariser::Ridge(0.001);
-    /// let problem = FiniteSum::new(model, &data, Partition::Even, 10, ridge, Batch::Sampled(1), 1)?;
+    /// let problem = FiniteSum::new(model, &data, ridge, Sharing::among(10))?;
     /// assert_eq!((problem.dim(), problem.samples()), (65 * 10, Some(143)));
     /// # Ok::<(), oneway::Error>(())
     /// ```
