@@ -6,6 +6,7 @@
 mod float;
 mod lanes;
 pub(crate) mod matrix;
+pub(crate) mod registers;
 pub mod row;
 pub mod sample;
 pub mod student;
@@ -14,6 +15,7 @@ pub(crate) mod vectors;
 
 pub use float::{Float, Precision};
 pub use lanes::Lanes;
+pub(crate) use lanes::Vector;
 pub use symbol::{Instruction, Program, Symbol, Tape};
 
 use std::fmt::Debug;

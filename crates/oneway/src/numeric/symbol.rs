@@ -65,6 +65,7 @@ impl Symbol {
         Self::push(Instruction::Input(name))
     }
 
+    #[inline(never)] // it stands in every rule
     fn push(instruction: Instruction) -> Self {
         TAPE.with_borrow_mut(|tape| {
             tape.push(instruction);
