@@ -48,6 +48,11 @@ pub trait Problem: Send + Sync + Debug {
     /// will look at, and to prepare the draws. Changes no result.
     fn prefetch(&self, _agent: usize, _draws: &mut Draws) {}
 
+    /// [`prefetch`](Self::prefetch), for some agents, whose draws can be prepared side by side.
+    fn prefetch_all(&self, agents: Agents<'_>, draws: &mut [Draws]) {
+        agents.iter().zip(draws).for_each(|(agent, draws)| self.prefetch(agent, draws));
+    }
+
     /// Writes a stochastic gradient ∇F_i(x; ξ) of agent i into `g`, with mean ∇f_i(x).
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]);
 

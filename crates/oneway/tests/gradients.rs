@@ -3,10 +3,12 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
-use common::{ask_all, build, quadratic};
+use common::{ask_all, build, finite_sums, quadratic};
+use oneway::data::a9a::{Split, a9a};
+use oneway::data::partition::Partition;
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::asynchronous::{Asynchronous, Clock};
@@ -15,11 +17,17 @@ use oneway::engine::{Engine, Setup, Status};
 use oneway::graph::families;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::methods::{PUSH_PULL, Smtpp, kind};
-use oneway::problem::Problem;
-use oneway::problems::FromFn;
-use oneway::testing::Passed;
+use oneway::numeric::row::{Agents, Rows, RowsMut};
+use oneway::numeric::sample::{Draws, Purpose};
+use oneway::problem::{GradientBatch, Problem};
+use oneway::problems::{Batch, FromFn, Logistic, Quadratic, QuadraticShape, Sharing};
+use oneway::testing::{Passed, logistic};
+use proptest::prelude::*;
 
 const AGENTS: usize = 9;
+
+/// Agents of the problems whose blocks are compared: more than two groups of those that are done side by side.
+const MANY: usize = 37;
 
 fn network() -> Topology {
     let digraph = families::exponential(AGENTS).unwrap();
@@ -139,4 +147,78 @@ fn single_precision_is_refused_where_it_cannot_be_had() {
     assert!(error.contains("no single precision") && error.contains("double precision"), "{error}");
     let smtpp = Smtpp::new(0.1).unwrap();
     assert!(Simulator::<f32>::with_precision(Setup { method: &smtpp, ..setup }).is_ok());
+}
+
+/// They take a moment to make.
+static PROBLEMS: LazyLock<Vec<(String, Box<dyn Problem>)>> = LazyLock::new(all_problems);
+
+/// Every problem of the library, with batches and dimensions on both sides of what is done in a different way.
+fn all_problems() -> Vec<(String, Box<dyn Problem>)> {
+    let mut problems: Vec<(String, Box<dyn Problem>)> = vec![];
+    for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Full] {
+        let named = |(name, problem): (&str, Box<dyn Problem>)| (format!("{name}, {batch:?}"), problem);
+        problems.extend(finite_sums(MANY, batch).into_iter().map(named));
+        problems.push((format!("logistic, {batch:?}"), Box::new(logistic(MANY, batch).unwrap())));
+    }
+    for batch in [Batch::Sampled(1), Batch::Sampled(8)] {
+        let paper = Logistic::new(
+            &a9a(Split::Test),
+            Sharing { agents: MANY, partition: Partition::Even, batch, seed: 1 },
+            0.01,
+        )
+        .unwrap();
+        problems.push((format!("a9a, {batch:?}"), Box::new(paper)));
+    }
+    for (dim, noise) in [(5, 0.0), (8, 0.3), (10, 0.0), (10, 0.3), (33, 0.1)] {
+        let shape = QuadraticShape { dim, curvature: [0.5, 2.0], heterogeneity: 1.0, noise };
+        let problem = Quadratic::new(shape, MANY, 1).unwrap();
+        problems.push((format!("quadratic of {dim}, noise {noise}"), Box::new(problem)));
+    }
+    problems.push(("closure".to_owned(), Box::new(FromFn::new(MANY, 3, slope))));
+    problems
+}
+
+/// The bits of the gradients of some agents in one call, and of one call each; draws go on in the same place after both.
+fn both_ways(problem: &dyn Problem, agents: Agents<'_>, seed: u64, stride: usize) -> [Vec<u64>; 2] {
+    let (d, n) = (problem.dim(), agents.len());
+    let mut normal = Draws::new(seed, Purpose::Problem, 0, 0);
+    let mut points = vec![0.0; n * stride];
+    points.fill_with(|| normal.normal());
+    let points = Rows::new(&points, d, stride);
+    let mut draws: Vec<Draws> =
+        agents.iter().map(|agent| Draws::new(seed, Purpose::Gradient, agent, 3)).collect();
+    let mut own_draws = draws.clone();
+    let [mut together, mut alone] = [(); 2].map(|()| vec![9.0; n * stride]);
+    problem.prefetch_all(agents, &mut draws);
+    let gradients = RowsMut::new(&mut together, d, stride);
+    problem.gradients(GradientBatch { agents, points, draws: &mut draws, gradients }).unwrap();
+    for (q, draws) in own_draws.iter_mut().enumerate() {
+        problem.gradient(agents.get(q), points.row(q), draws, &mut alone[q * stride..][..d]);
+    }
+    [(together, draws), (alone, own_draws)].map(|(gradients, mut draws)| {
+        let next = draws.iter_mut().map(Draws::bits).collect::<Vec<_>>();
+        gradients.iter().map(|g| g.to_bits()).chain(next).collect()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn gradients_of_any_block_have_the_bits_of_one_call_each(
+        chosen in proptest::collection::btree_set(0..MANY, 1..MANY),
+        first in 0..MANY,
+        len in 0..MANY,
+        seed: u64,
+        apart in 0..9usize,
+    ) {
+        let chosen: Vec<usize> = chosen.into_iter().collect();
+        let range = Agents::Range { first, len: len.min(MANY - first) };
+        for (name, problem) in PROBLEMS.iter() {
+            for agents in [Agents::List(&chosen), range] {
+                let [together, alone] = both_ways(&**problem, agents, seed, problem.dim() + apart);
+                prop_assert_eq!(together, alone, "{}: {:?}", name, agents);
+            }
+        }
+    }
 }

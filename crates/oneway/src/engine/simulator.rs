@@ -12,7 +12,6 @@ use crate::graph::mixing::Mixing;
 use crate::method::{Agents, Hearing, Kernel, Method, Profile, Round, Rows, RowsMut, Sending};
 use crate::numeric::Float;
 use crate::numeric::matrix::{Matrix, stride_of};
-use crate::numeric::vectors::widest;
 use crate::{Error, Result};
 
 /// Below so many numbers in the models, handing rows to threads costs more than it brings.
@@ -20,9 +19,6 @@ const PARALLEL_FROM: usize = 1 << 15;
 
 /// From so many numbers on, messages are too many for a core's own cache (half a megabyte).
 const FAR_FROM: usize = 1 << 16;
-
-/// Rows that are far away are asked for so many agents before they are mixed.
-const AHEAD: usize = 2;
 
 /// Agents are taken in chunks of at most so many, with at most so many numbers in their points: what a chunk needs stays in a near cache.
 const CHUNK: usize = 32;
@@ -209,13 +205,10 @@ impl<'a, T: Number> Simulator<'a, T> {
                 let agents = Agents::Range { first, len };
                 turns.prepare(problem, at, at.k + 1, agents); // state k + 1 takes the samples ξ_{k+1}
                 let agents_heard = first..first + len;
-                let strides = widest(
-                    #[inline(always)]
-                    || {
-                        let pull = mix(&pair.pull, pulls, pull_width, agents_heard.clone(), far, pulled);
-                        [pull, mix(&pair.push, pushes, push_width, agents_heard, far, pushed)]
-                    },
-                );
+                let strides = [
+                    mix(&pair.pull, pulls, pull_width, agents_heard.clone(), far, pulled),
+                    mix(&pair.push, pushes, push_width, agents_heard, far, pushed),
+                ];
                 let mut block = Hearing {
                     agents,
                     first,
@@ -245,7 +238,6 @@ impl<'a, T: Number> Simulator<'a, T> {
 }
 
 /// Mixes the rows of some agents; returns how far one is from the next, which is not at all where all hear the same.
-#[inline(always)]
 fn mix<T: Float>(
     mixing: &Mixing,
     rows: &[T],
@@ -258,17 +250,9 @@ fn mix<T: Float>(
     if width == 0 {
         return 0;
     }
-    if mixing.has_one_row() {
-        mixing.mix_row(agents.start, rows, &mut out.rows_mut()[..stride]);
-        return 0;
-    }
-    for (agent, out) in agents.zip(out.rows_mut().chunks_exact_mut(stride)) {
-        if far {
-            mixing.prefetch(agent + AHEAD, rows, stride);
-        }
-        mixing.mix_row(agent, rows, out);
-    }
-    stride
+    let agents = if mixing.has_one_row() { agents.start..agents.start + 1 } else { agents };
+    mixing.mix_rows(agents, far, rows, stride, out.rows_mut());
+    if mixing.has_one_row() { 0 } else { stride }
 }
 
 impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {

@@ -54,11 +54,9 @@ impl<T: Float> Turns<T> {
     /// Makes the draws ξ_k of an exchange, and tells the problem what will be asked.
     pub fn prepare(&mut self, problem: &dyn Problem, at: Round<'_>, k: u64, agents: Agents<'_>) {
         self.draws.clear();
-        for agent in agents.iter() {
-            let mut draws = Draws::new(at.seed, Purpose::Gradient, agent, k).in_phase(at.phase);
-            problem.prefetch(agent, &mut draws);
-            self.draws.push(draws);
-        }
+        let drawn = |agent| Draws::new(at.seed, Purpose::Gradient, agent, k).in_phase(at.phase);
+        self.draws.extend(agents.iter().map(drawn));
+        problem.prefetch_all(agents, &mut self.draws);
     }
 
     /// Fills the states of agents at x₀.

@@ -3,17 +3,23 @@
 //! `W[i][j]` is the weight that agent *i* applies to what it gets from *j*. The matrix is sparse and stored by
 //! receiver, senders ascending, self in its place, because that is the order in which the bit contract adds.
 
-use std::array;
+mod sums;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::numeric::Float;
 use crate::numeric::matrix::LINE;
-use crate::numeric::vectors::prefetch;
+use crate::numeric::vectors::{prefetch, widest};
 use crate::{Error, Result};
+
+use sums::mix;
 
 /// How far a row or column may be from summing to one. Sums of n weights 1/n stay well within it.
 const SUM_TOLERANCE: f64 = 1e-9;
+
+/// Rows that are far away are asked for so many agents before they are mixed.
+const AHEAD: usize = 2;
 
 /// Which way the weights sum to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -272,6 +278,30 @@ impl Mixing {
         }
     }
 
+    /// [`mix_row`](Self::mix_row) for some agents, one row of `out` after another, each `stride` > 0 numbers long. Rows that are `far`
+    /// away in memory are asked for ahead. Compiled for the widest vectors.
+    #[inline(never)]
+    pub(crate) fn mix_rows<T: Float>(
+        &self,
+        agents: Range<usize>,
+        far: bool,
+        rows: &[T],
+        stride: usize,
+        out: &mut [T],
+    ) {
+        widest(
+            #[inline(always)]
+            || {
+                for (agent, out) in agents.zip(out.chunks_exact_mut(stride)) {
+                    if far {
+                        self.prefetch(agent + AHEAD, rows, stride);
+                    }
+                    self.mix_row(agent, rows, out);
+                }
+            },
+        );
+    }
+
     /// Asks for the rows that agent i, if there is such an agent, will mix soon, where they are far away in memory.
     #[inline(always)]
     pub(crate) fn prefetch<T>(&self, i: usize, rows: &[T], width: usize) {
@@ -288,53 +318,6 @@ impl Mixing {
                 }
             }
         }
-    }
-}
-
-/// Σ_j weight_j·row_j, where row j starts at `j * out.len()`, as [`Mixing::mix_row`] says.
-#[inline(always)]
-fn mix<T: Float>(senders: &[u32], weights: impl Iterator<Item = f64> + Clone, rows: &[T], out: &mut [T]) {
-    match out.len() {
-        0 => {}
-        64.. => mix_in_blocks::<T, LINE, 8>(senders, weights, rows, out),
-        32.. => mix_in_blocks::<T, LINE, 4>(senders, weights, rows, out),
-        16.. => mix_in_blocks::<T, LINE, 2>(senders, weights, rows, out),
-        8.. => mix_in_blocks::<T, LINE, 1>(senders, weights, rows, out),
-        _ => mix_in_blocks::<T, 1, 1>(senders, weights, rows, out),
-    }
-}
-
-/// Sums V vectors of L coordinates at a time, in registers. The last block is moved back to end with the row: the
-/// coordinates it shares with the one before are computed twice, to the same bits.
-#[inline(always)]
-fn mix_in_blocks<T: Float, const L: usize, const V: usize>(
-    senders: &[u32],
-    weights: impl Iterator<Item = f64> + Clone,
-    rows: &[T],
-    out: &mut [T],
-) {
-    let width = out.len();
-    let mut start = 0;
-    while start < width {
-        start = start.min(width - L * V);
-        let part = |sender: u32| -> &[[T; L]; V] {
-            let from = sender as usize * width + start;
-            rows[from..from + L * V].as_chunks().0.first_chunk().expect("as many as were cut")
-        };
-        let mut entries = senders.iter().zip(weights.clone());
-        let Some((&first, first_weight)) = entries.next() else {
-            return out.fill(T::default()); // a push row may hear no one, not even itself
-        };
-        let first_weight = T::from_f64(first_weight);
-        // arrays made whole, not filled in place: so they stay in registers
-        let row = part(first);
-        let mut sum: [[T; L]; V] = array::from_fn(|v| array::from_fn(|l| first_weight * row[v][l]));
-        for (&sender, weight) in entries {
-            let (row, weight) = (part(sender), T::from_f64(weight));
-            sum = array::from_fn(|v| array::from_fn(|l| sum[v][l] + weight * row[v][l]));
-        }
-        out[start..start + L * V].copy_from_slice(sum.as_flattened());
-        start += L * V;
     }
 }
 

@@ -1,4 +1,10 @@
 //! Every rule is a method: its coordinates are done side by side, in vectors as wide as the machine has.
+//!
+//! All here is compiled for every rule, in two precisions and for each kind of vector: hundreds of copies. So a rule's arithmetic
+//! stands once in each, rows are checked once for a block of agents, and what does not depend on the rule is apart.
+
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 
 use super::rule::Numbers;
 use super::trace;
@@ -8,9 +14,9 @@ use super::{
 };
 use crate::Result;
 use crate::graph::Topology;
-use crate::numeric::row::{Agents, RowsMut, Width};
-use crate::numeric::vectors::{wide_256, wide_512};
-use crate::numeric::{Float, Lanes, Real};
+use crate::numeric::registers::{InVectors, Wide};
+use crate::numeric::row::{Agents, Rows, RowsMut, Vectors, VectorsMut, Width};
+use crate::numeric::{Float, Lanes, Real, Vector};
 
 impl<R: Rule> Method for R {
     fn profile(&self, sizes: Sizes) -> Profile {
@@ -47,38 +53,26 @@ impl<R: Rule> Method for R {
     }
 }
 
-/// Coordinates that are done side by side.
-const LANES: usize = 8;
+/// The most numbers that a rule may keep of a coordinate.
+const MOST_KEPT: usize = 32;
 
-/// Calls a loop over rows of d ≥ LANES coordinates in lanes, compiled for wide vectors; one over fewer, or on a machine without such
-/// vectors, coordinate by coordinate.
-macro_rules! in_lanes {
-    ($wide:ident, $d:expr, $work:ident::<$float:ty, $rule:ident>($($argument:expr),*)) => {
-        let is_wide = $d >= LANES
-            && $wide(
-                #[inline(always)]
-                || $work::<$float, $rule, LANES>($($argument),*),
-            )
-            .is_some();
-        if !is_wide {
-            $work::<$float, $rule, 1>($($argument),*);
-        }
-    };
-}
+/// The most lanes of a vector.
+const MOST_LANES: usize = 8;
 
 /// What is the same for all coordinates of an agent in an exchange.
 struct Scene<'r, R, T> {
-    rule: &'r R,
     round: &'r Round<'r>,
     constants: [f64; 2],
     w: T,
     kept: T,
+    rule: PhantomData<R>,
 }
 
 impl<'r, R: Rule, T: Float> Scene<'r, R, T> {
     #[inline(always)]
-    fn new(rule: &'r R, round: &'r Round<'r>) -> Self {
-        Self { rule, round, constants: rule.constants(round), w: T::from_f64(1.0), kept: T::default() }
+    fn new(rule: &R, round: &'r Round<'r>) -> Self {
+        let constants = rule.constants(round);
+        Self { round, constants, w: T::from_f64(1.0), kept: T::default(), rule: PhantomData }
     }
 
     /// The same for an agent with this weight.
@@ -91,132 +85,26 @@ impl<'r, R: Rule, T: Float> Scene<'r, R, T> {
         Self { w, kept, ..*self }
     }
 
+    /// The same for an agent that has heard.
     #[inline(always)]
-    fn at<const N: usize>(&self) -> At<Lanes<T, N>> {
+    fn after(&self, agent: usize, q: usize, [pulled, pushed]: [Rows<'_, T>; 2]) -> Self {
+        let w = match R::CARRIES {
+            Carries::Nothing => T::from_f64(1.0),
+            Carries::Weight => pushed.row(q)[pushed.width() - 1],
+            Carries::Eigenvector => pulled.row(q)[pulled.width() - self.round.agents + agent],
+        };
+        self.of(agent, w)
+    }
+
+    #[inline(always)]
+    fn at<S: Real>(&self) -> At<S> {
         At {
             η: Real::constant(self.round.η),
-            w: Lanes::splat(self.w),
-            kept: Lanes::splat(self.kept),
+            w: Real::constant(self.w.to_f64()),
+            kept: Real::constant(self.kept.to_f64()),
             constants: self.constants.map(Real::constant),
             phase: self.round.phase,
         }
-    }
-
-    /// The weight of an agent after the exchange, from what it has heard.
-    #[inline(always)]
-    fn weight(&self, agent: usize, pulled: &[T], pushed: &[T]) -> T {
-        match R::CARRIES {
-            Carries::Nothing => T::from_f64(1.0),
-            Carries::Weight => pushed[pushed.len() - 1],
-            Carries::Eigenvector => pulled[pulled.len() - self.round.agents + agent],
-        }
-    }
-
-    /// Sends N coordinates from c on.
-    #[inline(always)]
-    fn send<const N: usize>(
-        &self,
-        c: usize,
-        state: &Vectors<'_, T>,
-        pull: &mut VectorsMut<'_, T>,
-        push: &mut VectorsMut<'_, T>,
-    ) {
-        let sent = self.rule.send(self.at::<N>(), state.load(c));
-        pull.store::<N, _>(c, sent.pull);
-        push.store::<N, _>(c, sent.push);
-    }
-
-    /// Says where the gradient of N coordinates from c on is taken.
-    #[inline(always)]
-    fn points<const N: usize>(
-        &self,
-        c: usize,
-        state: &Vectors<'_, T>,
-        [pulled, pushed]: [&Vectors<'_, T>; 2],
-        next: &mut VectorsMut<'_, T>,
-        last: &mut Option<VectorsMut<'_, T>>,
-    ) {
-        let heard = Mail { pull: pulled.load(c), push: pushed.load(c) };
-        let [x_next, x] = self.rule.points(self.at::<N>(), state.load(c), heard);
-        next.store::<N, _>(c, x_next);
-        if let Some(last) = last {
-            last.store::<N, _>(c, x);
-        }
-    }
-
-    /// N coordinates from c on, after the update.
-    #[inline(always)]
-    fn updated<const N: usize>(
-        &self,
-        c: usize,
-        state: &VectorsMut<'_, T>,
-        [pulled, pushed]: [&Vectors<'_, T>; 2],
-        given: &[Option<Vectors<'_, T>>; 2],
-    ) -> R::State<Lanes<T, N>> {
-        let heard = Mail { pull: pulled.load(c), push: pushed.load(c) };
-        self.rule.update(self.at::<N>(), state.load(c), heard, gradient(given, c))
-    }
-}
-
-/// The vectors of a row: at least so many of dimension d, as was checked when this was made.
-#[derive(Clone, Copy)]
-struct Vectors<'r, T> {
-    row: &'r [T],
-    d: usize,
-    count: usize,
-}
-
-/// [`Vectors`], to write into.
-struct VectorsMut<'r, T> {
-    row: &'r mut [T],
-    d: usize,
-    count: usize,
-}
-
-#[inline(always)]
-fn checked(length: usize, d: usize, count: usize) {
-    assert!(
-        d.checked_mul(count).is_some_and(|needed| needed <= length),
-        "{length} numbers are not {count} vectors"
-    );
-}
-
-impl<'r, T: Float> Vectors<'r, T> {
-    #[inline(always)]
-    fn new(row: &'r [T], d: usize, count: usize) -> Self {
-        checked(row.len(), d, count);
-        Self { row, d, count }
-    }
-
-    /// N coordinates of each vector, from c ≤ d − N on.
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    fn load<const N: usize, V: Numbers<Lanes<T, N>>>(&self, c: usize) -> V {
-        debug_assert!(c + N <= self.d && V::COUNT <= self.count);
-        // SAFETY: vector i < count ends at (i + 1)d, which the row has, and c + N ≤ d
-        V::load(0, &mut |i| unsafe { Lanes::load(self.row, i * self.d + c) })
-    }
-}
-
-impl<'r, T: Float> VectorsMut<'r, T> {
-    #[inline(always)]
-    fn new(row: &'r mut [T], d: usize, count: usize) -> Self {
-        checked(row.len(), d, count);
-        Self { row, d, count }
-    }
-
-    #[inline(always)]
-    fn load<const N: usize, V: Numbers<Lanes<T, N>>>(&self, c: usize) -> V {
-        Vectors { row: self.row, d: self.d, count: self.count }.load(c)
-    }
-
-    /// Puts N coordinates of each vector from c ≤ d − N on.
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    fn store<const N: usize, V: Numbers<Lanes<T, N>>>(&mut self, c: usize, numbers: V) {
-        debug_assert!(c + N <= self.d && V::COUNT <= self.count);
-        // SAFETY: vector i < count ends at (i + 1)d, which the row has, and c + N ≤ d
-        numbers.store(0, &mut |i, lanes| unsafe { lanes.store(self.row, i * self.d + c) });
     }
 }
 
@@ -225,21 +113,64 @@ const fn count<T: Float, V: Numbers<Lanes<T, 1>>>() -> usize {
     V::COUNT
 }
 
-/// The vectors of a gradient row, or zeros where there is none.
+/// As many numbers of each vector of a row as V has lanes; the vectors are `step` apart.
+///
+/// # Safety
+///
+/// The row has them, and the machine has such vectors.
 #[inline(always)]
-fn gradient<T: Float, const N: usize>(rows: &[Option<Vectors<'_, T>>; 2], c: usize) -> [Lanes<T, N>; 2] {
-    [0, 1].map(|i| rows[i].as_ref().map_or_else(Real::zero, |row| row.load(c)))
+#[allow(unsafe_code)]
+unsafe fn load<T, V: Vector<T>, S: Numbers<V>>(place: *const T, step: usize) -> S {
+    // SAFETY: the caller's promise
+    S::load(0, &mut |i| unsafe { V::load(place.add(i * step)) })
 }
 
+/// The reverse.
+///
+/// # Safety
+///
+/// The row has room for them, and the machine has such vectors.
 #[inline(always)]
+#[allow(unsafe_code)]
+unsafe fn store<T, V: Vector<T>, S: Numbers<V>>(numbers: S, place: *mut T, step: usize) {
+    // SAFETY: the caller's promise
+    numbers.store(0, &mut |i, lanes: V| unsafe { lanes.store(place.add(i * step)) });
+}
+
+/// One vector of each row, or as many zeros as are looked at.
+struct Given<'a, T> {
+    rows: Vectors<'a, T>,
+    is_there: bool,
+}
+
+impl<'a, T: Float> Given<'a, T> {
+    fn new(rows: Rows<'a, T>, agents: usize, d: usize, zeros: &'a [T; MOST_LANES]) -> Self {
+        let is_there = rows.width() > 0;
+        let rows =
+            if is_there { rows.vectors(agents, 1, d) } else { Rows::one(zeros).vectors(1, 1, MOST_LANES) };
+        Self { rows, is_there }
+    }
+
+    /// # Safety
+    ///
+    /// q and c are within what it was made for, and the machine has such vectors.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    unsafe fn load<V: Vector<T>>(&self, q: usize, c: usize) -> V {
+        // no branch: a loop with two choices would be compiled four times
+        let mask = if self.is_there { usize::MAX } else { 0 };
+        // SAFETY: the caller's promise, or the first of the zeros
+        unsafe { V::load(self.rows.place(q & mask, c & mask)) }
+    }
+}
+
+/// The state at x₀, coordinate by coordinate.
 fn start<T: Float, R: Rule>(rule: &R, round: Round<'_>, x: &[T], given: [&[T]; 2], state: &mut [T]) {
     let (d, scene) = (round.d, Scene::new(rule, &round).of(round.agent, T::from_f64(1.0)));
-    let x = Vectors::new(x, d, 1);
-    let given = given.map(|row| (!row.is_empty()).then(|| Vectors::new(row, d, 1)));
-    let mut vectors = VectorsMut::new(state, d, count::<T, R::State<Lanes<T, 1>>>());
-    for c in 0..d {
-        let first = rule.start(scene.at(), x.load::<1, Lanes<T, 1>>(c), gradient(&given, c));
-        vectors.store::<1, _>(c, first);
+    for (c, x) in x[..d].iter().enumerate() {
+        let g = given.map(|row| Lanes([row.get(c).copied().unwrap_or_default()]));
+        let first = rule.start(scene.at(), Lanes([*x]), g);
+        first.store(0, &mut |i, Lanes([number]): Lanes<T, 1>| state[i * d + c] = number);
     }
     match R::CARRIES {
         Carries::Nothing => {}
@@ -252,159 +183,219 @@ fn start<T: Float, R: Rule>(rule: &R, round: Round<'_>, x: &[T], given: [&[T]; 2
     }
 }
 
-#[inline(always)]
-fn send<T: Float, R: Rule, const N: usize>(rule: &R, round: Round<'_>, block: &mut Sending<'_, T>) {
-    let (d, scene) = (round.d, Scene::new(rule, &round));
-    for q in 0..block.agents.len() {
-        let scene = scene.of(block.agents.get(q), T::from_f64(1.0));
-        let (state, pull, push) = (block.states.row(q), block.pulls.row(q), block.pushes.row(q));
-        let vectors = Vectors::new(state, d, count::<T, R::State<Lanes<T, 1>>>());
-        let mut pulls = VectorsMut::new(pull, d, count::<T, R::Pull<Lanes<T, 1>>>());
-        let mut pushes = VectorsMut::new(push, d, count::<T, R::Push<Lanes<T, 1>>>());
-        let mut c = 0;
-        while c < d {
-            // the last lanes may overlap those before them, and write the same numbers again
-            scene.send::<N>(c.min(d - N), &vectors, &mut pulls, &mut pushes);
-            c += N;
+struct Send<'p, 'b, R, T> {
+    rule: &'p R,
+    round: Round<'p>,
+    block: &'p mut Sending<'b, T>,
+}
+
+impl<R: Rule, T: Float> InVectors<T> for Send<'_, '_, R, T> {
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn run<V: Vector<T>>(self) {
+        let Self { rule, round, block } = self;
+        let (d, scene, n) = (round.d, Scene::new(rule, &round), block.agents.len());
+        let states = block.states.as_rows().vectors(n, count::<T, R::State<Lanes<T, 1>>>(), d);
+        let pulls = block.pulls.vectors(n, count::<T, R::Pull<Lanes<T, 1>>>(), d);
+        let pushes = block.pushes.vectors(n, count::<T, R::Push<Lanes<T, 1>>>(), d);
+        for q in 0..n {
+            let scene = scene.of(block.agents.get(q), T::from_f64(1.0));
+            for begin in (0..d).step_by(V::LANES) {
+                // the last lanes may overlap those before them, and write the same numbers again
+                let c = begin.min(d - V::LANES);
+                // SAFETY: rows 0 to n − 1 were checked to have these vectors of dimension d, and c + LANES ≤ d
+                unsafe {
+                    let sent = rule.send(scene.at::<V>(), load(states.place(q, c), d));
+                    store(sent.pull, pulls.place(q, c), d);
+                    store(sent.push, pushes.place(q, c), d);
+                }
+            }
         }
-        match R::CARRIES {
-            Carries::Nothing => {}
+    }
+}
+
+struct Ask<'p, 'b, 'c, R, T> {
+    rule: &'p R,
+    round: Round<'p>,
+    block: &'p mut Hearing<'b, T>,
+    points: &'p mut Points<'c, T>,
+}
+
+impl<R: Rule, T: Float> InVectors<T> for Ask<'_, '_, '_, R, T> {
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn run<V: Vector<T>>(self) {
+        let Self { rule, round, block: Hearing { agents, first, states, pulled, pushed }, points } = self;
+        let (agents, first, heard) = (*agents, *first, [*pulled, *pushed]);
+        let (d, scene, n) = (round.d, Scene::new(rule, &round), agents.len());
+        let Known { states, pulled, pushed } = Known::new::<R>(states, heard, (agents, first), d);
+        let next = points.next.vectors(n, 1, d);
+        let (two, mut unused) = (points.last.width() > 0, [T::default(); MOST_LANES]);
+        let mut unused = RowsMut::one(&mut unused);
+        let last = if two { points.last.vectors(n, 1, d) } else { unused.vectors(1, 1, MOST_LANES) };
+        let mask = if two { usize::MAX } else { 0 }; // no branch, see `Given`
+        for q in 0..n {
+            let agent = agents.get(q);
+            let scene = scene.after(agent, q, heard);
+            for begin in (0..d).step_by(V::LANES) {
+                let c = begin.min(d - V::LANES);
+                // SAFETY: all rows were checked to have these vectors of dimension d, and c + LANES ≤ d
+                unsafe {
+                    let heard = Mail { pull: load(pulled.place(q, c), d), push: load(pushed.place(q, c), d) };
+                    let state = load(states.place(agent - first, c), d);
+                    let [x_next, x] = rule.points(scene.at::<V>(), state, heard);
+                    x_next.store(next.place(q, c));
+                    x.store(last.place(q & mask, c & mask));
+                }
+            }
+        }
+    }
+}
+
+struct Update<'p, 'b, 'c, R, T> {
+    rule: &'p R,
+    round: Round<'p>,
+    block: &'p mut Hearing<'b, T>,
+    gradients: &'p mut Gradients<'c, T>,
+}
+
+impl<R: Rule, T: Float> InVectors<T> for Update<'_, '_, '_, R, T> {
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn run<V: Vector<T>>(self) {
+        let Self { rule, round, block: Hearing { agents, first, states, pulled, pushed }, gradients } = self;
+        let (agents, first, heard) = (*agents, *first, [*pulled, *pushed]);
+        let (d, scene, n) = (round.d, Scene::new(rule, &round), agents.len());
+        let kept = const {
+            let kept = count::<T, R::State<Lanes<T, 1>>>();
+            assert!(kept <= MOST_KEPT, "a rule keeps at most 32 numbers of a coordinate");
+            kept
+        };
+        let Known { states, pulled, pushed } = Known::new::<R>(states, heard, (agents, first), d);
+        let zeros = [T::default(); MOST_LANES];
+        let given = [&gradients.next, &gradients.other].map(|rows| Given::new(rows.as_rows(), n, d, &zeros));
+        let mut tail = MaybeUninit::<[T; MOST_KEPT * MOST_LANES]>::uninit();
+        let tail = tail.as_mut_ptr().cast::<T>();
+        if d == 0 {
+            return;
+        }
+        for q in 0..n {
+            let agent = agents.get(q);
+            let scene = scene.after(agent, q, heard);
+            // SAFETY: all rows were checked to have these vectors of dimension d, and c + LANES ≤ d; the tail has room for all that a
+            // rule keeps
+            unsafe {
+                // The last lanes first, while the coordinates that they share with those before are still the old ones: they wait in
+                // `tail`. One loop for all, so that the rule is compiled once.
+                let (mut c, mut next, mut to, mut step) = (d - V::LANES, 0, tail, V::LANES);
+                loop {
+                    let heard = Mail { pull: load(pulled.place(q, c), d), push: load(pushed.place(q, c), d) };
+                    let state = load(states.place(agent - first, c), d);
+                    let g = [given[0].load::<V>(q, c), given[1].load::<V>(q, c)];
+                    store(rule.update(scene.at::<V>(), state, heard, g), to, step);
+                    if next + V::LANES >= d {
+                        break;
+                    }
+                    (c, to, step) = (next, states.place(agent - first, next), d);
+                    next += V::LANES;
+                }
+                let end = states.place(agent - first, d - V::LANES);
+                for i in 0..kept {
+                    V::load(tail.add(i * V::LANES)).store(end.add(i * d));
+                }
+            }
+        }
+    }
+}
+
+/// The vectors of what a block of agents keeps and has heard, checked for all of them. State rows are counted from the block's first.
+struct Known<'a, T> {
+    states: VectorsMut<'a, T>,
+    pulled: Vectors<'a, T>,
+    pushed: Vectors<'a, T>,
+}
+
+impl<'a, T: Float> Known<'a, T> {
+    #[inline(always)]
+    fn new<R: Rule>(
+        states: &'a mut RowsMut<'_, T>,
+        heard: [Rows<'a, T>; 2],
+        agents: (Agents<'_>, usize),
+        d: usize,
+    ) -> Self {
+        let ((agents, first), [pulled, pushed]) = (agents, heard);
+        Self {
+            states: states.vectors(agents.rows_from(first), count::<T, R::State<Lanes<T, 1>>>(), d),
+            pulled: pulled.vectors(agents.len(), count::<T, R::Pull<Lanes<T, 1>>>(), d),
+            pushed: pushed.vectors(agents.len(), count::<T, R::Push<Lanes<T, 1>>>(), d),
+        }
+    }
+}
+
+/// What is carried besides coordinates goes into the messages as it is.
+fn send_carried<T: Float>(carries: Carries, agents: usize, block: &mut Sending<'_, T>) {
+    for q in 0..block.agents.len() {
+        let (state, pull, push) = (block.states.row(q), block.pulls.row(q), block.pushes.row(q));
+        match carries {
+            Carries::Nothing => return,
             Carries::Weight => push[push.len() - 1] = state[state.len() - 1],
             Carries::Eigenvector => {
-                let [from, to] = [state.len(), pull.len()].map(|end| end - round.agents);
+                let [from, to] = [state.len(), pull.len()].map(|end| end - agents);
                 pull[to..].copy_from_slice(&state[from..]);
             }
         }
     }
 }
 
-#[inline(always)]
-fn point<T: Float, R: Rule, const N: usize>(
-    rule: &R,
-    round: Round<'_>,
-    block: &mut Hearing<'_, T>,
-    points: &mut Points<'_, T>,
-) {
-    if points.next.width() == 0 {
-        return; // nothing is asked after this exchange
-    }
-    let (d, scene) = (round.d, Scene::new(rule, &round));
+/// The reverse: what was mixed of it is kept.
+fn keep_carried<T: Float>(carries: Carries, agents: usize, block: &mut Hearing<'_, T>) {
     for q in 0..block.agents.len() {
-        let agent = block.agents.get(q);
-        let (Heard { state, pulled, pushed }, Point { next, last }) = (block.row(q), points.row(q));
-        let scene = scene.of(agent, scene.weight(agent, pulled, pushed));
-        let vectors = Vectors::new(state, d, count::<T, R::State<Lanes<T, 1>>>());
-        let pulled = Vectors::new(pulled, d, count::<T, R::Pull<Lanes<T, 1>>>());
-        let pushed = Vectors::new(pushed, d, count::<T, R::Push<Lanes<T, 1>>>());
-        let mut next = VectorsMut::new(next, d, 1);
-        let mut last = (!last.is_empty()).then(|| VectorsMut::new(last, d, 1));
-        let mut c = 0;
-        while c < d {
-            scene.points::<N>(c.min(d - N), &vectors, [&pulled, &pushed], &mut next, &mut last);
-            c += N;
-        }
-    }
-}
-
-#[inline(always)]
-fn update<T: Float, R: Rule, const N: usize>(
-    rule: &R,
-    round: Round<'_>,
-    block: &mut Hearing<'_, T>,
-    gradients: &mut Gradients<'_, T>,
-) {
-    let (d, scene) = (round.d, Scene::new(rule, &round));
-    for q in 0..block.agents.len() {
-        let agent = block.agents.get(q);
-        let (Heard { state, pulled, pushed }, given) = (block.row(q), gradients.row(q));
-        let w = scene.weight(agent, pulled, pushed);
-        let scene = scene.of(agent, w);
-        let given =
-            [&*given.next, &*given.other].map(|row| (!row.is_empty()).then(|| Vectors::new(row, d, 1)));
-        let mut vectors = VectorsMut::new(state, d, count::<T, R::State<Lanes<T, 1>>>());
-        let pulls = Vectors::new(pulled, d, count::<T, R::Pull<Lanes<T, 1>>>());
-        let pushes = Vectors::new(pushed, d, count::<T, R::Push<Lanes<T, 1>>>());
-        let heard = [&pulls, &pushes];
-        // the last lanes first, while the coordinates that they share with those before are still the old ones
-        let last = (d > 0).then(|| scene.updated::<N>(d - N, &vectors, heard, &given));
-        let mut c = 0;
-        while c + N < d {
-            let after = scene.updated::<N>(c, &vectors, heard, &given);
-            vectors.store::<N, _>(c, after);
-            c += N;
-        }
-        if let Some(last) = last {
-            vectors.store::<N, _>(d - N, last);
-        }
-        match R::CARRIES {
-            Carries::Nothing => {}
-            Carries::Weight => state[state.len() - 1] = w,
+        let Heard { state, pulled, pushed } = block.row(q);
+        match carries {
+            Carries::Nothing => return,
+            Carries::Weight => state[state.len() - 1] = pushed[pushed.len() - 1],
             Carries::Eigenvector => {
-                let [to, from] = [state.len(), pulled.len()].map(|end| end - round.agents);
+                let [to, from] = [state.len(), pulled.len()].map(|end| end - agents);
                 state[to..].copy_from_slice(&pulled[from..]);
             }
         }
     }
 }
 
-macro_rules! kernel {
-    ($float:ty, $wide:ident) => {
-        impl<R: Rule> Kernel<$float> for R {
-            fn start(
-                &self,
-                at: Round<'_>,
-                x: &[$float],
-                gradient: Gradient<'_, $float>,
-                state: &mut [$float],
-            ) {
-                start::<$float, R>(self, at, x, [gradient.next, gradient.other], state);
-            }
+impl<R: Rule, T: Wide> Kernel<T> for R {
+    fn start(&self, at: Round<'_>, x: &[T], gradient: Gradient<'_, T>, state: &mut [T]) {
+        start(self, at, x, [gradient.next, gradient.other], state);
+    }
 
-            fn send(&self, at: Round<'_>, state: &mut [$float], pull: &mut [$float], push: &mut [$float]) {
-                let [states, pulls, pushes] = [state, pull, push].map(RowsMut::one);
-                self.send_block(at, &mut Sending { agents: Agents::one(at.agent), states, pulls, pushes });
-            }
+    fn send(&self, at: Round<'_>, state: &mut [T], pull: &mut [T], push: &mut [T]) {
+        let [states, pulls, pushes] = [state, pull, push].map(RowsMut::one);
+        self.send_block(at, &mut Sending { agents: Agents::one(at.agent), states, pulls, pushes });
+    }
 
-            fn point(
-                &self,
-                at: Round<'_>,
-                heard: Heard<'_, $float>,
-                Point { next, last }: Point<'_, $float>,
-            ) {
-                let [next, last] = [next, last].map(RowsMut::one);
-                self.point_block(at, &mut Hearing::one(at.agent, heard), &mut Points { next, last });
-            }
+    fn point(&self, at: Round<'_>, heard: Heard<'_, T>, Point { next, last }: Point<'_, T>) {
+        let [next, last] = [next, last].map(RowsMut::one);
+        self.point_block(at, &mut Hearing::one(at.agent, heard), &mut Points { next, last });
+    }
 
-            fn update(&self, at: Round<'_>, heard: Heard<'_, $float>, gradient: Gradient<'_, $float>) {
-                let [next, other] = [gradient.next, gradient.other].map(RowsMut::one);
-                let gradients = &mut Gradients { next, other, samples: &[] };
-                self.update_block(at, &mut Hearing::one(at.agent, heard), gradients);
-            }
+    fn update(&self, at: Round<'_>, heard: Heard<'_, T>, gradient: Gradient<'_, T>) {
+        let [next, other] = [gradient.next, gradient.other].map(RowsMut::one);
+        let gradients = &mut Gradients { next, other, samples: &[] };
+        self.update_block(at, &mut Hearing::one(at.agent, heard), gradients);
+    }
 
-            fn send_block(&self, at: Round<'_>, block: &mut Sending<'_, $float>) {
-                in_lanes!($wide, at.d, send::<$float, R>(self, at, block));
-            }
+    fn send_block(&self, at: Round<'_>, block: &mut Sending<'_, T>) {
+        T::in_vectors(at.d, Send { rule: self, round: at, block });
+        send_carried(R::CARRIES, at.agents, block);
+    }
 
-            fn point_block(
-                &self,
-                at: Round<'_>,
-                block: &mut Hearing<'_, $float>,
-                points: &mut Points<'_, $float>,
-            ) {
-                in_lanes!($wide, at.d, point::<$float, R>(self, at, block, points));
-            }
-
-            fn update_block(
-                &self,
-                at: Round<'_>,
-                block: &mut Hearing<'_, $float>,
-                gradients: &mut Gradients<'_, $float>,
-            ) {
-                in_lanes!($wide, at.d, update::<$float, R>(self, at, block, gradients));
-            }
+    fn point_block(&self, at: Round<'_>, block: &mut Hearing<'_, T>, points: &mut Points<'_, T>) {
+        if points.next.width() > 0 {
+            T::in_vectors(at.d, Ask { rule: self, round: at, block, points });
         }
-    };
-}
+    }
 
-kernel!(f64, wide_512);
-kernel!(f32, wide_256); // eight lanes are 256 bits
+    fn update_block(&self, at: Round<'_>, block: &mut Hearing<'_, T>, gradients: &mut Gradients<'_, T>) {
+        T::in_vectors(at.d, Update { rule: self, round: at, block, gradients });
+        keep_carried(R::CARRIES, at.agents, block);
+    }
+}

@@ -5,7 +5,29 @@ use std::ops::{Add, Div, Mul, Sub};
 
 use super::{Float, Real};
 
-/// N numbers on which each operation is done at once. Loops over them become one or two vector instructions.
+/// Some numbers on which each operation is done at once.
+pub(crate) trait Vector<T>: Real {
+    /// How many.
+    const LANES: usize;
+
+    /// The numbers from `place` on.
+    ///
+    /// # Safety
+    ///
+    /// `LANES` numbers can be read there, and the machine has vectors of this kind.
+    #[allow(unsafe_code)]
+    unsafe fn load(place: *const T) -> Self;
+
+    /// Puts them from `place` on.
+    ///
+    /// # Safety
+    ///
+    /// There is room for `LANES` numbers, and the machine has vectors of this kind.
+    #[allow(unsafe_code)]
+    unsafe fn store(self, place: *mut T);
+}
+
+/// N numbers on which each operation is done at once, on any machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(transparent)]
 pub struct Lanes<T, const N: usize>(pub [T; N]);
@@ -17,35 +39,27 @@ impl<T: Float, const N: usize> Lanes<T, N> {
         Self([value; N])
     }
 
-    /// The N numbers from `start` on.
-    ///
-    /// # Safety
-    ///
-    /// `row` has them.
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(crate) unsafe fn load(row: &[T], start: usize) -> Self {
-        debug_assert!(start + N <= row.len());
-        // SAFETY: the caller's promise; an array needs no other alignment than its numbers
-        Self(unsafe { row.as_ptr().add(start).cast::<[T; N]>().read() })
-    }
-
-    /// Puts them from `start` on.
-    ///
-    /// # Safety
-    ///
-    /// `row` has room for them.
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    pub(crate) unsafe fn store(self, row: &mut [T], start: usize) {
-        debug_assert!(start + N <= row.len());
-        // SAFETY: the caller's promise; an array needs no other alignment than its numbers
-        unsafe { row.as_mut_ptr().add(start).cast::<[T; N]>().write(self.0) };
-    }
-
     #[inline(always)]
     fn with(self, other: Self, f: impl Fn(T, T) -> T) -> Self {
         Self(array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+    }
+}
+
+impl<T: Float, const N: usize> Vector<T> for Lanes<T, N> {
+    const LANES: usize = N;
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    unsafe fn load(place: *const T) -> Self {
+        // SAFETY: the caller's promise; an array needs no other alignment than its numbers
+        Self(unsafe { place.cast::<[T; N]>().read() })
+    }
+
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    unsafe fn store(self, place: *mut T) {
+        // SAFETY: the caller's promise; an array needs no other alignment than its numbers
+        unsafe { place.cast::<[T; N]>().write(self.0) };
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod formulas;
 mod lanes;
 pub(crate) mod matrix;
 mod program;
+pub(crate) mod registers;
 pub mod row;
 pub mod sample;
 pub mod student;
@@ -19,6 +20,7 @@ pub(crate) mod vectors;
 pub use affine::{Affine, NotLinear, NotLinearBy};
 pub use float::{Float, Precision};
 pub use lanes::Lanes;
+pub(crate) use lanes::Vector;
 pub use program::{Operations, Program};
 pub use symbol::{Instruction, Symbol, Tape};
 

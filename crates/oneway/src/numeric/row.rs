@@ -2,6 +2,8 @@
 //!
 //! State rows and messages are all packed this way, so that one row is one message and one slice of a checkpoint.
 
+use std::marker::PhantomData;
+
 use crate::numeric::Float;
 
 /// How wide a packed row is: so many vectors of dimension d, then so many scalars.
@@ -77,6 +79,12 @@ impl<'a, T> Rows<'a, T> {
 }
 
 impl<'a, T: Float> Rows<'a, T> {
+    /// The first `count` vectors of dimension d of rows 0 to `rows` − 1.
+    pub(crate) fn vectors(&self, rows: usize, count: usize, d: usize) -> Vectors<'a, T> {
+        check_vectors(self.numbers.len(), [self.width, self.stride], rows, count, d);
+        Vectors { first: self.numbers.as_ptr(), stride: self.stride, rows: PhantomData }
+    }
+
     /// The same rows, where their numbers are double already.
     pub(crate) fn as_f64(&self) -> Option<Rows<'a, f64>> {
         Some(Rows::new(T::as_f64(self.numbers)?, self.width, self.stride))
@@ -127,6 +135,68 @@ impl<'a, T> RowsMut<'a, T> {
     }
 }
 
+impl<T: Float> RowsMut<'_, T> {
+    /// The first `count` vectors of dimension d of rows 0 to `rows` − 1.
+    pub(crate) fn vectors(&mut self, rows: usize, count: usize, d: usize) -> VectorsMut<'_, T> {
+        check_vectors(self.numbers.len(), [self.width, self.stride], rows, count, d);
+        VectorsMut { first: self.numbers.as_mut_ptr(), stride: self.stride, rows: PhantomData }
+    }
+}
+
+/// Once for a block of rows, so that loops over them need no checks.
+fn check_vectors(numbers: usize, [width, stride]: [usize; 2], rows: usize, count: usize, d: usize) {
+    let end = rows.checked_sub(1).and_then(|last| last.checked_mul(stride)?.checked_add(width));
+    let fits = rows == 0 || end.is_some_and(|end| end <= numbers);
+    assert!(
+        fits && d.checked_mul(count).is_some_and(|needed| needed <= width),
+        "{numbers} numbers are not {rows} rows of {count} vectors of dimension {d}"
+    );
+}
+
+/// Vectors of dimension d in rows, to read: number c of vector i of row q stands at q·stride + i·d + c.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Vectors<'a, T> {
+    first: *const T,
+    stride: usize,
+    rows: PhantomData<&'a [T]>,
+}
+
+impl<T> Vectors<'_, T> {
+    /// The place of number c of vector 0 of row q; vector i is i·d behind it.
+    ///
+    /// # Safety
+    ///
+    /// The rows have it.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn place(&self, q: usize, c: usize) -> *const T {
+        // SAFETY: the caller's promise
+        unsafe { self.first.add(q * self.stride + c) }
+    }
+}
+
+/// [`Vectors`], to write into.
+#[derive(Debug)]
+pub(crate) struct VectorsMut<'a, T> {
+    first: *mut T,
+    stride: usize,
+    rows: PhantomData<&'a mut [T]>,
+}
+
+impl<T> VectorsMut<'_, T> {
+    /// The place of number c of vector 0 of row q; vector i is i·d behind it.
+    ///
+    /// # Safety
+    ///
+    /// The rows have it.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub(crate) unsafe fn place(&self, q: usize, c: usize) -> *mut T {
+        // SAFETY: the caller's promise
+        unsafe { self.first.add(q * self.stride + c) }
+    }
+}
+
 /// Some agents, ascending.
 #[derive(Debug, Clone, Copy)]
 pub enum Agents<'a> {
@@ -168,6 +238,20 @@ impl Agents<'_> {
             Agents::Range { first, .. } => first + q,
             Agents::List(agents) => agents[q],
         }
+    }
+
+    /// How many rows there must be if the first is that of agent `first`.
+    ///
+    /// # Panics
+    /// If an agent comes before it.
+    pub(crate) fn rows_from(&self, first: usize) -> usize {
+        let [lowest, highest] = match *self {
+            Agents::Range { len: 0, .. } | Agents::List([]) => return 0,
+            Agents::Range { first, len } => [first, first + (len - 1)],
+            Agents::List(agents) => agents.iter().fold([usize::MAX, 0], |[l, h], &a| [l.min(a), h.max(a)]),
+        };
+        assert!(lowest >= first, "agent {lowest} has no row, the first is that of {first}");
+        highest - first + 1
     }
 
     /// One after another.

@@ -75,6 +75,7 @@ impl Symbol {
         self.0
     }
 
+    #[inline(never)] // it stands in every rule
     fn push(instruction: Instruction) -> Self {
         TAPE.with_borrow_mut(|tape| {
             tape.push(instruction);

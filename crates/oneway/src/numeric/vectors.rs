@@ -22,40 +22,17 @@ pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Runs `work`, compiled for vectors of up to 512 bits, if the machine has 256 at least.
-#[inline(always)]
-pub(crate) fn wide_512<R>(work: impl FnOnce() -> R) -> Option<R> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
-        #[allow(unsafe_code)]
-        // SAFETY: the processor has the features that `avx512` is compiled for
-        return Some(unsafe { avx512(work) });
-    }
-    wide_256(work)
-}
-
-/// Runs `work`, compiled for vectors of 256 bits, if the machine has them.
-#[inline(always)]
-pub(crate) fn wide_256<R>(work: impl FnOnce() -> R) -> Option<R> {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[allow(unsafe_code)]
-        // SAFETY: the processor has the feature that `avx2` is compiled for
-        is_x86_feature_detected!("avx2").then(|| unsafe { avx2(work) })
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    Some(work()) // other machines have vectors in their baseline
-}
-
+/// Runs `work`, compiled for vectors of 512 bits.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512vl")]
-fn avx512<R>(work: impl FnOnce() -> R) -> R {
+pub(super) fn avx512<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// Runs `work`, compiled for vectors of 256 bits.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn avx2<R>(work: impl FnOnce() -> R) -> R {
+pub(super) fn avx2<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 

@@ -5,8 +5,11 @@
 
 use crate::numeric::sample::{Draws, Purpose};
 use crate::numeric::vectors::widest;
-use crate::problem::{LocalModel, Problem, Symmetric};
+use crate::problem::{GradientBatch, LocalModel, Problem, Symmetric};
 use crate::{Error, Result};
+
+/// Coordinates that are done side by side.
+const LANES: usize = 8;
 
 /// What a quadratic looks like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,6 +102,41 @@ impl Quadratic {
         let d = self.dim();
         &self.centres[agent * d..(agent + 1) * d]
     }
+
+    /// h∘(x − c_i) + ξ.
+    #[inline(always)]
+    fn one_gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
+        let (centre, h, d) = (self.centre(agent), &self.curvature[..], self.dim());
+        let (x, g) = (&x[..d], &mut g[..d]);
+        let mut begin = 0;
+        while begin < d {
+            // eight at a time; the last eight may begin earlier, and make the same numbers again
+            let at = begin.min(d.saturating_sub(LANES));
+            match (
+                g[at..].first_chunk_mut(),
+                x[at..].first_chunk(),
+                centre[at..].first_chunk(),
+                h[at..].first_chunk(),
+            ) {
+                (Some(g), Some(x), Some(c), Some(h)) => slope::<LANES>(g, x, c, h),
+                _ => (0..d).for_each(|k| g[k] = h[k] * (x[k] - centre[k])),
+            }
+            begin += LANES;
+        }
+        if self.noise_per_coordinate > 0.0 {
+            for g in g.chunks_mut(LANES) {
+                let mut ξ = [0.0; LANES];
+                draws.normals(&mut ξ[..g.len()]);
+                g.iter_mut().zip(ξ).for_each(|(g, ξ)| *g += self.noise_per_coordinate * ξ);
+            }
+        }
+    }
+}
+
+/// ∇f_i(x) = h∘(x − c_i), of some coordinates.
+#[inline(always)]
+fn slope<const N: usize>(g: &mut [f64; N], x: &[f64; N], c: &[f64; N], h: &[f64; N]) {
+    *g = std::array::from_fn(|k| h[k] * (x[k] - c[k]));
 }
 
 impl Problem for Quadratic {
@@ -111,21 +149,23 @@ impl Problem for Quadratic {
     }
 
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        for (((g, x), c), h) in g.iter_mut().zip(x).zip(self.centre(agent)).zip(&self.curvature) {
-            *g = h * (x - c); // ∇f_i(x) = h∘(x − c_i)
-        }
-        if self.noise_per_coordinate > 0.0 {
-            widest(
-                #[inline(always)]
-                || {
-                    for g in g.chunks_mut(8) {
-                        let mut ξ = [0.0; 8];
-                        draws.normals(&mut ξ[..g.len()]);
-                        g.iter_mut().zip(ξ).for_each(|(g, ξ)| *g += self.noise_per_coordinate * ξ);
-                    }
-                },
-            );
-        }
+        widest(
+            #[inline(always)]
+            || self.one_gradient(agent, x, draws, g),
+        );
+    }
+
+    fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
+        let GradientBatch { agents, points, draws, mut gradients } = batch;
+        widest(
+            #[inline(always)]
+            || {
+                for (q, draws) in draws.iter_mut().enumerate() {
+                    self.one_gradient(agents.get(q), points.row(q), draws, gradients.row(q));
+                }
+            },
+        );
+        Ok(())
     }
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {

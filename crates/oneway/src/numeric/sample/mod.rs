@@ -11,6 +11,8 @@ use std::array;
 
 use rand_philox::philox4x32_10;
 
+use super::vectors::widest;
+
 /// What a draw is for; different purposes never share a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -88,9 +90,44 @@ impl Draws {
         }
     }
 
+    /// [`prepare`](Self::prepare), for many streams side by side.
+    pub fn prepare_all(streams: &mut [Draws]) {
+        widest(
+            #[inline(always)]
+            || {
+                let (groups, rest) = streams.as_chunks_mut::<8>();
+                for group in groups {
+                    Self::prepare_group(group);
+                }
+                for draws in rest {
+                    draws.prepare();
+                }
+            },
+        );
+    }
+
+    #[inline(always)]
+    fn prepare_group(group: &mut [Draws; 8]) {
+        let key = group[0].key;
+        if group.iter().any(|draws| draws.left > 0 || draws.key != key) {
+            return group.iter_mut().for_each(Self::prepare);
+        }
+        let counters = array::from_fn(|i| array::from_fn(|p| u64::from(group[p].counter[i])));
+        let words = philox::words::<8>(counters, key);
+        for (p, draws) in group.iter_mut().enumerate() {
+            draws.take(words.map(|lanes| lanes[p] as u32));
+        }
+    }
+
     #[inline(always)]
     fn refill(&mut self) {
-        self.words = philox4x32_10(self.counter, self.key);
+        self.take(philox4x32_10(self.counter, self.key));
+    }
+
+    /// Takes the words at its counter, and goes on to the next.
+    #[inline(always)]
+    fn take(&mut self, words: [u32; 4]) {
+        self.words = words;
         self.counter[0] = self.counter[0].wrapping_add(1);
         self.left = 2;
     }
@@ -271,6 +308,21 @@ mod tests {
             (0..before).for_each(|_| assert_eq!(one.bits(), many.bits()));
             for _ in 0..3 {
                 assert_eq!(many.pairs_of_bits().as_flattened(), [(); 8].map(|()| one.bits()));
+            }
+        }
+    }
+
+    #[test]
+    fn streams_prepared_side_by_side_go_on_as_alone() {
+        for count in 0..20 {
+            let stream =
+                |agent| Draws::new(7 << 40 | 9, Purpose::Gradient, agent, 3).in_phase(agent as u32 % 2);
+            let mut alone: Vec<Draws> = (0..count).map(stream).collect();
+            alone.iter_mut().skip(11).take(1).for_each(|draws| _ = draws.bits()); // one that has begun
+            let mut together = alone.clone();
+            Draws::prepare_all(&mut together);
+            for (alone, together) in alone.iter_mut().zip(&mut together) {
+                assert_eq!([(); 5].map(|()| alone.bits()), [(); 5].map(|()| together.bits()));
             }
         }
     }

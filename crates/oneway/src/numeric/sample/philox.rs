@@ -7,9 +7,15 @@ const LOW: u64 = u32::MAX as u64;
 /// The words of P blocks in a row: those at `counter`, and at the P − 1 counters after it.
 #[inline(always)]
 pub(super) fn blocks<const P: usize>(counter: [u32; 4], key: [u32; 2]) -> [[u64; P]; 4] {
-    // 32-bit words in 64-bit lanes, where they are multiplied
-    let mut words: [[u64; P]; 4] = counter.map(|word| [u64::from(word); P]);
-    words[0] = array::from_fn(|p| u64::from(counter[0].wrapping_add(p as u32)));
+    let mut counters: [[u64; P]; 4] = counter.map(|word| [u64::from(word); P]);
+    counters[0] = array::from_fn(|p| u64::from(counter[0].wrapping_add(p as u32)));
+    words(counters, key)
+}
+
+/// The words at any P counters: 32-bit words in 64-bit lanes, where they are multiplied.
+#[inline(always)]
+pub(super) fn words<const P: usize>(counters: [[u64; P]; 4], key: [u32; 2]) -> [[u64; P]; 4] {
+    let mut words = counters;
     for round in 0..10u32 {
         let [k0, k1] = [(key[0], 0x9e37_79b9_u32), (key[1], 0xbb67_ae85)]
             .map(|(key, step)| u64::from(key.wrapping_add(step.wrapping_mul(round))));

@@ -10,9 +10,10 @@ use super::logistic::curvature;
 use super::{Batch, Model, Row, Sharing};
 use crate::data::rows::{Entries, Kernel};
 use crate::data::{Dataset, SparseRows};
+use crate::numeric::row::Agents;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
-use crate::problem::Problem;
+use crate::problem::{GradientBatch, Problem};
 use crate::{Error, Result};
 
 pub use regulariser::Regulariser;
@@ -127,6 +128,26 @@ impl<M: Model> FiniteSum<M> {
         }
     }
 
+    /// The stochastic gradients of some agents, one after another in one loop: none waits for what the one before has made.
+    fn make_gradients(&self, batch: GradientBatch<'_>) {
+        let GradientBatch { agents, points, draws, mut gradients } = batch;
+        let m = self.rows_per_agent;
+        let Batch::Sampled(size) = self.batch else {
+            let all = agents.iter().enumerate();
+            return all.for_each(|(q, agent)| _ = self.exact(agent, points.row(q), gradients.row(q)));
+        };
+        widest(
+            #[inline(always)]
+            || {
+                for (q, draws) in draws.iter_mut().enumerate() {
+                    let first = self.first_row(agents.get(q));
+                    let rows = (0..size).map(|_| first + draws.below(m));
+                    self.of_rows(rows, size, points.row(q), gradients.row(q));
+                }
+            },
+        );
+    }
+
     /// max_i of a quantity, over all agents.
     fn largest(&self, of_agent: impl Fn(std::ops::Range<usize>) -> f64 + Sync) -> f64 {
         let rows = |agent| self.first_row(agent)..self.first_row(agent + 1);
@@ -158,18 +179,20 @@ impl<M: Model> Problem for FiniteSum<M> {
         }
     }
 
+    fn prefetch_all(&self, agents: Agents<'_>, draws: &mut [Draws]) {
+        if matches!(self.batch, Batch::Sampled(_)) {
+            Draws::prepare_all(draws);
+            agents.iter().zip(draws).for_each(|(agent, draws)| self.prefetch(agent, draws));
+        }
+    }
+
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        let (m, first) = (self.rows_per_agent, self.first_row(agent));
-        widest(
-            #[inline(always)]
-            || match self.batch {
-                Batch::Sampled(size) => {
-                    let rows = (0..size).map(|_| first + draws.below(m));
-                    self.of_rows(rows, size, x, g);
-                }
-                Batch::Full => self.exact_at(agent, &[x], &mut [0.0], g),
-            },
-        );
+        self.make_gradients(GradientBatch::one(agent, x, draws, g));
+    }
+
+    fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
+        self.make_gradients(batch);
+        Ok(())
     }
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {

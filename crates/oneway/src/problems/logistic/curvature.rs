@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use super::kernels::Slope;
+use super::kernels::slope;
 use crate::data::SparseRows;
 use crate::data::rows::{Entries, Kernel};
 use crate::numeric::sample::{Draws, Purpose};
@@ -117,7 +117,7 @@ impl Kernel for AddOuterProducts<'_> {
     fn run<E: Entries>(self, entries: E) {
         let ([hessian, squares, mean], d) = (self.sums, self.x.len());
         for r in self.rows {
-            let c = Slope { labels: self.labels, r, x: self.x }.run(entries); // −y·s
+            let c = slope(entries, self.labels, r, self.x); // −y·s
             let s = c.abs();
             for (j, a_j) in entries.row(r) {
                 mean[j] += c * a_j;

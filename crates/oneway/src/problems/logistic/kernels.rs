@@ -8,9 +8,13 @@ use std::ops::{Index, IndexMut};
 
 use super::link::Margin;
 use crate::data::rows::{Entries, Kernel};
+use crate::problem::GradientBatch;
 
 /// Rows are taken so many at a time, so that their margins' exponentials are computed side by side.
 const BLOCK: usize = 32;
+
+/// The gradients of so many agents are made side by side.
+const GROUP: usize = 16;
 
 /// So many points are evaluated side by side: a vector of the widest kind.
 pub(super) const POINTS: usize = 8;
@@ -144,43 +148,102 @@ impl<I: Iterator<Item = usize>> Kernel for AddSampled<'_, I> {
     #[inline(always)]
     fn run<E: Entries>(self, entries: E) {
         for r in self.rows {
-            let c = Slope { labels: self.labels, r, x: self.x }.run(entries);
-            AddRow { r, c, g: self.g }.run(entries);
+            let c = slope(entries, self.labels, r, self.x);
+            add_row(entries, r, c, self.g);
         }
     }
 }
 
-/// c with ∇ln(1 + exp(−z)) = c·a for one row: c = −y σ(−z), z = y aᵀx.
-pub(super) struct Slope<'a> {
-    pub(super) labels: &'a [i8],
-    pub(super) r: usize,
-    pub(super) x: &'a [f64],
+/// z = y aᵀx of row r, and y.
+#[inline(always)]
+fn margin<E: Entries>(entries: E, labels: &[i8], r: usize, x: &[f64]) -> [f64; 2] {
+    let y = f64::from(labels[r]);
+    [y * products(entries, r, x.as_chunks::<1>().0)[0], y]
 }
 
-impl Kernel for Slope<'_> {
-    type Output = f64;
+/// c with ∇ln(1 + exp(−z)) = c·a for row r: c = −y σ(−z), z = y aᵀx.
+#[inline(always)]
+pub(super) fn slope<E: Entries>(entries: E, labels: &[i8], r: usize, x: &[f64]) -> f64 {
+    let [z, y] = margin(entries, labels, r, x);
+    -y * Margin::new(z).slope()
+}
 
-    #[inline(always)]
-    fn run<E: Entries>(self, entries: E) -> f64 {
-        let y = f64::from(self.labels[self.r]);
-        -y * Margin::new(y * products(entries, self.r, self.x.as_chunks::<1>().0)[0]).slope()
+/// g ← g + c·a for row r.
+#[inline(always)]
+fn add_row<E: Entries>(entries: E, r: usize, c: f64, g: &mut [f64]) {
+    for (column, value) in entries.row(r) {
+        g[column] += c * value;
     }
 }
 
-/// g ← g + c·a for one row.
-pub(super) struct AddRow<'a> {
+/// g ← 0 + 2αx/(1+x²)², the regulariser's gradient; 0 is the gradient of a loss that the column does not enter.
+#[inline(always)]
+fn put_regulariser(twice_α: f64, x: &[f64], g: &mut [f64]) {
+    let of = |x: f64| {
+        let q = 1.0 + x * x;
+        0.0 + twice_α * x / (q * q)
+    };
+    for (g, x) in g.as_chunks_mut::<POINTS>().0.iter_mut().zip(x.as_chunks::<POINTS>().0) {
+        *g = x.map(of);
+    }
+    match (g.last_chunk_mut::<POINTS>(), x.last_chunk::<POINTS>()) {
+        (Some(g), Some(x)) => *g = x.map(of), // the last eight at once, some of them again
+        _ => g.iter_mut().zip(x).for_each(|(g, x)| *g = of(*x)),
+    }
+}
+
+/// Writes ∇ of one row's loss and the regulariser into g. The bits of [`AddSampled`] and what finishes it, since a + b = b + a.
+pub(super) struct OneRow<'a> {
+    pub(super) labels: &'a [i8],
     pub(super) r: usize,
-    pub(super) c: f64,
+    pub(super) twice_α: f64,
+    pub(super) x: &'a [f64],
     pub(super) g: &'a mut [f64],
 }
 
-impl Kernel for AddRow<'_> {
+impl Kernel for OneRow<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<E: Entries>(self, entries: E) {
-        for (column, value) in entries.row(self.r) {
-            self.g[column] += self.c * value;
+        put_regulariser(self.twice_α, self.x, self.g);
+        let c = slope(entries, self.labels, self.r, self.x);
+        add_row(entries, self.r, c, self.g);
+    }
+}
+
+/// [`OneRow`] of each of some agents, drawn from its own. A row's product, its exponential and the regulariser's divisions wait
+/// for nothing but themselves: a group of agents goes through one after the other, and what they wait for overlaps.
+pub(super) struct OneRowEach<'a> {
+    pub(super) labels: &'a [i8],
+    pub(super) rows_per_agent: usize,
+    pub(super) twice_α: f64,
+    pub(super) batch: GradientBatch<'a>,
+}
+
+impl Kernel for OneRowEach<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Entries>(self, entries: E) {
+        let Self { labels, rows_per_agent, twice_α, batch } = self;
+        let GradientBatch { agents, points, draws, mut gradients } = batch;
+        for (group, draws) in draws.chunks_mut(GROUP).enumerate() {
+            let first = group * GROUP;
+            let (mut rows, mut margins, mut slopes) = ([0; GROUP], [[0.0; 2]; GROUP], [0.0; GROUP]);
+            for (p, draws) in draws.iter_mut().enumerate() {
+                let q = first + p;
+                rows[p] = agents.get(q) * rows_per_agent + draws.below(rows_per_agent);
+                // the divisions go on while the row is looked at
+                put_regulariser(twice_α, points.row(q), gradients.row(q));
+                margins[p] = margin(entries, labels, rows[p], points.row(q));
+            }
+            for (slope, [z, y]) in slopes.iter_mut().zip(margins) {
+                *slope = -y * Margin::new(z).slope(); // as `slope` has it, side by side
+            }
+            for p in 0..draws.len() {
+                add_row(entries, rows[p], slopes[p], gradients.row(first + p));
+            }
         }
     }
 }

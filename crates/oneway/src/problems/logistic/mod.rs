@@ -14,13 +14,14 @@ use rayon::prelude::*;
 
 use super::{Batch, Sharing};
 use crate::data::{Dataset, SparseRows};
+use crate::numeric::row::Agents;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
-use crate::problem::{LocalModel, Problem, Symmetric};
+use crate::problem::{GradientBatch, LocalModel, Problem, Symmetric};
 use crate::{Error, Result};
 
 use curvature::AddOuterProducts;
-use kernels::{AddGradients, AddRow, AddSampled, Aligned, CountRight, POINTS, Slope};
+use kernels::{AddGradients, AddSampled, Aligned, CountRight, OneRow, OneRowEach, POINTS};
 
 /// Batches of fewer rows are taken row by row, larger ones in blocks; the bits are the same.
 const FEW: usize = 6;
@@ -152,18 +153,27 @@ impl Logistic {
         }
     }
 
-    /// ∇ of one row's loss and the regulariser. The bits of [`AddSampled`] and [`finish_gradient`](Self::finish_gradient),
-    /// since a + b = b + a; but the dense part need not wait for the row.
+    /// Stochastic gradients of some agents.
     #[inline(always)]
-    fn one_row(&self, r: usize, x: &[f64], g: &mut [f64]) {
-        // first, because its divisions go on while the row is looked at
-        let twice_α = 2.0 * self.α;
-        for (g, x) in g.iter_mut().zip(x) {
-            let q = 1.0 + x * x;
-            *g = 0.0 + twice_α * x / (q * q); // 0 is the gradient of a loss that column does not enter
+    fn sampled(&self, size: usize, batch: GradientBatch<'_>) {
+        let (m, labels) = (self.rows_per_agent, &self.labels[..]);
+        if size == 1 {
+            return self.rows.with(OneRowEach { labels, rows_per_agent: m, twice_α: 2.0 * self.α, batch });
         }
-        let c = self.rows.with(Slope { labels: &self.labels, r, x });
-        self.rows.with(AddRow { r, c, g });
+        let GradientBatch { agents, points, draws, mut gradients } = batch;
+        for (q, draws) in draws.iter_mut().enumerate() {
+            let (first, x, g) = (agents.get(q) * m, points.row(q), gradients.row(q));
+            let rows = (0..size).map(|_| first + draws.below(m));
+            g.fill(0.0);
+            match size < FEW {
+                true => self.rows.with(AddSampled { labels, rows, x, g: &mut *g }),
+                false => {
+                    let (x, g) = (x.as_chunks::<1>().0, g.as_chunks_mut::<1>().0);
+                    self.rows.with(AddGradients { labels, rows, x, g });
+                }
+            }
+            self.finish_gradient(x, size, g);
+        }
     }
 }
 
@@ -186,30 +196,37 @@ impl Problem for Logistic {
         }
     }
 
+    fn prefetch_all(&self, agents: Agents<'_>, draws: &mut [Draws]) {
+        if matches!(self.batch, Batch::Sampled(_)) {
+            Draws::prepare_all(draws);
+            agents.iter().zip(draws).for_each(|(agent, draws)| self.prefetch(agent, draws));
+        }
+    }
+
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        let m = self.rows_per_agent;
-        widest(
-            #[inline(always)]
-            || match self.batch {
-                Batch::Sampled(1) => self.one_row(agent * m + draws.below(m), x, g),
-                Batch::Sampled(size) => {
-                    g.fill(0.0);
-                    let rows = (0..size).map(|_| agent * m + draws.below(m));
-                    let labels = &self.labels[..];
-                    match size < FEW {
-                        true => self.rows.with(AddSampled { labels, rows, x, g: &mut *g }),
-                        false => {
-                            let (x, g) = (x.as_chunks::<1>().0, g.as_chunks_mut::<1>().0);
-                            self.rows.with(AddGradients { labels, rows, x, g });
-                        }
-                    }
-                    self.finish_gradient(x, size, g);
+        match self.batch {
+            Batch::Full => _ = self.exact(agent, x, g),
+            Batch::Sampled(size) => widest(
+                #[inline(always)]
+                || self.sampled(size, GradientBatch::one(agent, x, draws, g)),
+            ),
+        }
+    }
+
+    fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
+        match self.batch {
+            Batch::Sampled(size) => widest(
+                #[inline(always)]
+                || self.sampled(size, batch),
+            ),
+            Batch::Full => {
+                let GradientBatch { agents, points, mut gradients, .. } = batch;
+                for q in 0..agents.len() {
+                    self.exact(agents.get(q), points.row(q), gradients.row(q));
                 }
-                Batch::Full => {
-                    self.exact_at::<1>(agent, &[x], g);
-                }
-            },
-        );
+            }
+        }
+        Ok(())
     }
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
@@ -242,9 +259,10 @@ impl Problem for Logistic {
     /// One row's loss, with the whole regulariser: what a batch of one sees.
     fn component(&self, agent: usize, sample: usize, x: &[f64], g: &mut [f64]) {
         debug_assert!(sample < self.rows_per_agent, "sample {sample} of {}", self.rows_per_agent);
+        let (r, labels, twice_α) = (agent * self.rows_per_agent + sample, &self.labels[..], 2.0 * self.α);
         widest(
             #[inline(always)]
-            || self.one_row(agent * self.rows_per_agent + sample, x, g),
+            || self.rows.with(OneRow { labels, r, twice_α, x, g }),
         );
     }
 

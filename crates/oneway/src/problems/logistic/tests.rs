@@ -92,7 +92,7 @@ fn a_batch_of_one_has_the_bits_of_a_batch_however_summed() {
         let x: Vec<f64> =
             point().iter().map(|x| if r % 5 == 0 { -0.0 } else { x * 0.01 * r as f64 }).collect();
         let (mut one, mut summed) = (vec![9.0; 123], vec![0.0; 123]);
-        problem.one_row(r, &x, &mut one);
+        problem.component(r / 814, r % 814, &x, &mut one);
         let rows = std::iter::once(r);
         problem.rows.with(AddSampled { labels: &problem.labels, rows, x: &x, g: &mut summed });
         problem.finish_gradient(&x, 1, &mut summed);
