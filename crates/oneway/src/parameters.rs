@@ -23,7 +23,7 @@ pub struct Parameter {
 /// let lengths = [("short", 1), ("long", 10)];
 /// assert_eq!(find("length", &lengths, |entry| entry.0, "long").unwrap().1, 10);
 /// let error = find("length", &lengths, |entry| entry.0, "lnog").unwrap_err().to_string();
-/// assert!(error.contains("unknown length `lnog`; did you mean `long`?"), "{error}");
+/// assert!(error.contains("unknown length `lnog`: did you mean `long`?"), "{error}");
 /// ```
 pub fn find<'e, T>(
     what: &str,
