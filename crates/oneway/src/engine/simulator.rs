@@ -68,22 +68,40 @@ pub struct Simulator<'a, T: Number = f64> {
 }
 
 /// The numbers of a run: `f64` or `f32`.
+///
+/// Its functions stand between the simulator and its passes. They are compiled once, with this library: a crate that uses a
+/// simulator need not compile the passes again.
 pub trait Number: Float {
     /// The method in this precision, where it can be had.
     fn kernel(method: &dyn Method) -> Option<&dyn Kernel<Self>>;
+
+    #[doc(hidden)]
+    fn set_up(setup: Setup<'_>) -> Result<Simulator<'_, Self>>;
+
+    #[doc(hidden)]
+    fn round(simulator: &mut Simulator<'_, Self>) -> Result<()>;
 }
 
-impl Number for f64 {
-    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<f64>> {
-        Some(method)
-    }
+macro_rules! number {
+    ($float:ty, $method:ident => $kernel:expr) => {
+        impl Number for $float {
+            fn kernel($method: &dyn Method) -> Option<&dyn Kernel<$float>> {
+                $kernel
+            }
+
+            fn set_up(setup: Setup<'_>) -> Result<Simulator<'_, $float>> {
+                Simulator::set_up(setup)
+            }
+
+            fn round(simulator: &mut Simulator<'_, $float>) -> Result<()> {
+                simulator.advance()
+            }
+        }
+    };
 }
 
-impl Number for f32 {
-    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<f32>> {
-        method.single_precision()
-    }
-}
+number!(f64, method => Some(method));
+number!(f32, method => method.single_precision());
 
 /// What a thread needs for its agents, a chunk of them at a time.
 #[derive(Debug)]
@@ -116,6 +134,10 @@ impl<'a, T: Number> Simulator<'a, T> {
     /// assert!(single.state_hash().starts_with("f32:"));
     /// ```
     pub fn with_precision(setup: Setup<'a>) -> Result<Self> {
+        T::set_up(setup)
+    }
+
+    fn set_up(setup: Setup<'a>) -> Result<Self> {
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
         let profile = setup.check()?;
         let kernel = T::kernel(setup.method).ok_or(Error::NoSinglePrecision)?;
@@ -164,6 +186,17 @@ impl<'a, T: Number> Simulator<'a, T> {
             }
             Ok(())
         })
+    }
+
+    fn advance(&mut self) -> Result<()> {
+        self.shown.take();
+        for phase in 0..self.profile.phases() {
+            let at = self.setup.round(self.k, phase);
+            self.send(at);
+            self.step(at)?;
+        }
+        self.k += 1;
+        Ok(())
     }
 
     /// Pass 1: every agent fills its two messages.
@@ -262,14 +295,7 @@ impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
 
     /// One round: state k becomes state k + 1. Allocates nothing.
     fn round(&mut self) -> Result<()> {
-        self.shown.take();
-        for phase in 0..self.profile.phases() {
-            let at = self.setup.round(self.k, phase);
-            self.send(at);
-            self.step(at)?;
-        }
-        self.k += 1;
-        Ok(())
+        T::round(self)
     }
 
     fn view(&self) -> View<'_> {

@@ -55,8 +55,8 @@ fn text(steps: &[f64]) -> Result<String> {
         "# Methods\n\n\
          Every method of the registry. This page is made from it: `just methods-page`. `oneway methods` prints the same \
          for the version at hand.\n\n\
-         The equations are printed from the code that runs. A letter stands for the vectors of all agents, stacked, so that \
-         agent i has Σ_j R_ij x_j of Rx. ⁺ marks the next round, ₀ the start, ⁻ the round before, ′ what is between two \
+         The equations are printed from the code that runs. A letter stands for the vectors of all agents, stacked: row i \
+         of Rx is Σ_j R_ij x_j. ⁺ marks the next round, ₀ the start, ⁻ the round before, ′ what is between two \
          exchanges, and a bar the mean of all agents. F(x; ξ) is each agent's own loss on a fresh sample ξ. R is row-stochastic \
          (models are pulled), C column-stochastic (trackers are pushed), W doubly stochastic. What is sent is counted on \
          one link in one round; operations on one coordinate of one agent in one round, without mixing and gradients.\n\n\
