@@ -147,7 +147,7 @@ fn methods_that_are_not_linear_are_refused() {
     assert!(refused > 0 && refused < KINDS.len() / 2, "{refused}");
     let adam = kind("adam").unwrap().method([]).unwrap();
     let reason = RoundMap::new(&*adam, &complete).unwrap_err().to_string();
-    assert!(reason.contains("not a linear map: it takes the root of a number that varies"), "{reason}");
+    assert!(reason.contains("not a linear map: two numbers that vary are multiplied"), "{reason}");
 }
 
 /// T and N read off a rule's programs are those that applying the method to vectors gives, for every linear rule.
