@@ -108,20 +108,13 @@ impl Quadratic {
     fn one_gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
         let (centre, h, d) = (self.centre(agent), &self.curvature[..], self.dim());
         let (x, g) = (&x[..d], &mut g[..d]);
-        let mut begin = 0;
-        while begin < d {
-            // eight at a time; the last eight may begin earlier, and make the same numbers again
-            let at = begin.min(d.saturating_sub(LANES));
-            match (
-                g[at..].first_chunk_mut(),
-                x[at..].first_chunk(),
-                centre[at..].first_chunk(),
-                h[at..].first_chunk(),
-            ) {
-                (Some(g), Some(x), Some(c), Some(h)) => slope::<LANES>(g, x, c, h),
-                _ => (0..d).for_each(|k| g[k] = h[k] * (x[k] - centre[k])),
-            }
-            begin += LANES;
+        let blocks = g.as_chunks_mut().0.iter_mut().zip(x.as_chunks().0);
+        for (((g, x), c), h) in blocks.zip(centre.as_chunks().0).zip(h.as_chunks().0) {
+            slope::<LANES>(g, x, c, h);
+        }
+        match (g.last_chunk_mut(), x.last_chunk(), centre.last_chunk(), h.last_chunk()) {
+            (Some(g), Some(x), Some(c), Some(h)) => slope::<LANES>(g, x, c, h), // the last eight at once, some of them again
+            _ => (0..d).for_each(|k| g[k] = h[k] * (x[k] - centre[k])),
         }
         if self.noise_per_coordinate > 0.0 {
             for g in g.chunks_mut(LANES) {
