@@ -1,35 +1,86 @@
-//! The two costs of an experiment, timed: a round, and an evaluation. `just bench`.
+//! The two costs of an experiment, timed: a round of every method, and an evaluation. `just bench`.
 #![allow(clippy::unwrap_used)]
 
 mod setting;
+
+use std::fmt;
 
 use divan::Bencher;
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::{Engine, Setup};
 use oneway::graph::Topology;
-use oneway::method::Method;
-use oneway::methods::{Csgdm, PUSH_DIGING, PUSH_PULL, SGP, Smtpp};
+use oneway::method::{Ask, Network};
+use oneway::methods::{KINDS, Kind};
 use oneway::problem::Problem;
-use setting::{AGENTS, evaluate, exponential, problem};
+use setting::{AGENTS, both_ways, evaluate, exponential, problem};
 
 fn main() {
     divan::main();
 }
 
+/// A method, and what one of its agents does in a round: those with equal work can be compared.
+struct Case {
+    kind: &'static Kind,
+    topology: Topology,
+    /// Vectors that are weighted and added, the agent's own among them.
+    mixed: usize,
+    /// Gradients that are asked for.
+    gradients: usize,
+    /// Vectors that it keeps.
+    kept: usize,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Case { kind, mixed, gradients, kept, .. } = self;
+        write!(f, "{} (mixes {mixed}, asks {gradients}, keeps {kept})", kind.name)
+    }
+}
+
+impl Case {
+    fn new(kind: &'static Kind) -> Self {
+        let method = kind.method([]).unwrap();
+        let topology = match method.network() {
+            Network::Central => Topology::complete(AGENTS).unwrap(),
+            Network::Balanced | Network::Undirected => both_ways(),
+            _ => exponential(),
+        };
+        let profile = method.profile_on(&problem());
+        let pair = topology.at(0);
+        // all receivers share one row of the complete graph, which is mixed once
+        let links = [&pair.pull, &pair.push]
+            .map(|mixing| if mixing.has_one_row() { 1 } else { mixing.entries() / AGENTS });
+        let asked = |ask: &Ask| match ask {
+            Ask::Samples(count) => *count,
+            Ask::BothPoints => 2,
+            Ask::Nothing => 0,
+            _ => 1,
+        };
+        Self {
+            kind,
+            mixed: profile.exchanges.len()
+                * (profile.pull.vectors * links[0] + profile.push.vectors * links[1]),
+            gradients: profile.exchanges.iter().flat_map(|exchange| &exchange.turns).map(asked).sum(),
+            kept: profile.state.vectors,
+            topology,
+        }
+    }
+}
+
+/// Every method, those with the same work beside each other.
+fn cases() -> Vec<Case> {
+    let mut cases: Vec<Case> = KINDS.iter().map(Case::new).collect();
+    cases.sort_by_key(|case| (case.mixed, case.gradients, case.kept));
+    cases
+}
+
 /// One round of n = 20 agents on a9a (d = 123, batch 1), exponential graph.
-#[divan::bench(args = ["smtpp", "push-pull", "sgp", "push-diging", "csgdm"], sample_size = 1000)]
-fn round(bencher: Bencher, name: &str) {
-    let method: Box<dyn Method> = match name {
-        "smtpp" => Box::new(Smtpp::new(0.1).unwrap()),
-        "push-pull" => Box::new(PUSH_PULL),
-        "sgp" => Box::new(SGP),
-        "push-diging" => Box::new(PUSH_DIGING),
-        _ => Box::new(Csgdm::new(0.1).unwrap()),
-    };
-    let topology = if name == "csgdm" { Topology::complete(AGENTS).unwrap() } else { exponential() };
+#[divan::bench(args = cases(), sample_size = 200)]
+fn round(bencher: Bencher, case: &Case) {
     let (problem, schedule) = (problem(), Schedule::constant(0.01).unwrap());
-    let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 1 };
+    let method = case.kind.method([]).unwrap();
+    let setup = Setup { method: &*method, problem: &problem, topology: &case.topology, schedule, seed: 1 };
     let mut simulator = Simulator::new(setup).unwrap();
     bencher.bench_local(|| simulator.round());
 }

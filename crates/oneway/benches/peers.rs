@@ -17,12 +17,11 @@ use oneway::engine::metrics::{Extras, Measurement};
 use oneway::engine::observe::View;
 use oneway::engine::record::{self, Recorder};
 use oneway::engine::{Engine, Setup};
-use oneway::graph::topology::{Subgraph, Topology, Weights};
-use oneway::graph::{Digraph, families};
+use oneway::graph::topology::Topology;
 use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::problems::{Batch, Logistic, Sharing};
-use setting::{AGENTS, exponential};
+use setting::{AGENTS, both_ways, exponential};
 
 const ROUNDS: u64 = 1000;
 const RECORD_EVERY: u64 = 10;
@@ -124,14 +123,6 @@ fn problem(batch: Batch) -> Logistic {
     let problem =
         Logistic::new(&a9a(Split::Train), Sharing::among(AGENTS).batch(batch).seed(SEED), 0.01).unwrap();
     problem.with_test(a9a(Split::Test)).unwrap()
-}
-
-/// The exponential graph with every link both ways.
-fn both_ways() -> Topology {
-    let one_way = families::exponential(AGENTS).unwrap();
-    let edges = one_way.edges().flat_map(|(from, to)| [(from, to), (to, from)]);
-    let digraph = Digraph::from_edges(AGENTS, edges).unwrap();
-    Topology::of(&[digraph], Subgraph::Full, Weights::Metropolis, 0).unwrap()
 }
 
 fn seconds_a_round(work: impl FnOnce()) -> f64 {

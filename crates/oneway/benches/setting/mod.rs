@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, unreachable_pub, dead_code)] // each bench uses its part
 
 use oneway::data::a9a::{Split, a9a};
-use oneway::graph::families;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
+use oneway::graph::{Digraph, families};
 use oneway::problem::Problem;
 use oneway::problems::{Logistic, Sharing};
 
@@ -16,6 +16,14 @@ pub fn problem() -> Logistic {
 pub fn exponential() -> Topology {
     let digraph = families::exponential(AGENTS).unwrap();
     Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+}
+
+/// The exponential graph with every link both ways.
+pub fn both_ways() -> Topology {
+    let one_way = families::exponential(AGENTS).unwrap();
+    let edges = one_way.edges().flat_map(|(from, to)| [(from, to), (to, from)]);
+    let digraph = Digraph::from_edges(AGENTS, edges).unwrap();
+    Topology::of(&[digraph], Subgraph::Full, Weights::Metropolis, 0).unwrap()
 }
 
 /// Σ_i f_i over all of a9a at so many points at once, on one thread; `gradients` are those of the last agent.

@@ -276,10 +276,7 @@ impl<R: Rule, T: Float> InVectors<T> for Update<'_, '_, '_, R, T> {
         let given = [&gradients.next, &gradients.other].map(|rows| Given::new(rows.as_rows(), n, d, &zeros));
         let mut tail = MaybeUninit::<[T; MOST_KEPT * MOST_LANES]>::uninit();
         let tail = tail.as_mut_ptr().cast::<T>();
-        if d == 0 {
-            return;
-        }
-        for q in 0..n {
+        for q in 0..if d > 0 { n } else { 0 } {
             let agent = agents.get(q);
             let scene = scene.after(agent, q, heard);
             // SAFETY: all rows were checked to have these vectors of dimension d, and c + LANES ≤ d; the tail has room for all that a

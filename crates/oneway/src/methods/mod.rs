@@ -104,7 +104,8 @@ const HEAVY_BALL: Parameter =
     Parameter::number("heavy_ball", "β in [0, 1), the weight of the last move", 0.5);
 
 /// Every method there is.
-pub const KINDS: &[Kind] = &[
+// No constant: every crate that names one compiles the closures in it again, and with them all rules.
+pub static KINDS: &[Kind] = &[
     tracking::SMTPP,
     tracking::PUSH_PULL_KIND,
     tracking::STPP,

@@ -1,7 +1,7 @@
 //! Vectors as the machine has them, and work that is compiled for each kind.
 //!
-//! [`Lanes`] would do: the compiler makes vector instructions of their loops. But it takes its time to find out, in each of hundreds
-//! of functions. Here it is told, and needs a third of the time. The bits are the same.
+//! [`Lanes`] would do: the compiler unrolls their loops and finds out that they are vectors, in each of hundreds of functions. Here it
+//! is told. The bits are the same.
 
 use super::{Float, Lanes, Vector};
 
@@ -68,7 +68,7 @@ mod x86 {
                     avx512(
                         #[inline(always)]
                         || work.run::<Eight>(),
-                    )
+                    );
                 }
             } else if is_x86_feature_detected!("avx2") {
                 // SAFETY: the processor has the feature
@@ -76,7 +76,7 @@ mod x86 {
                     avx2(
                         #[inline(always)]
                         || work.run::<TwiceFour>(),
-                    )
+                    );
                 }
             } else {
                 work.run::<Lanes<f64, 1>>();
@@ -94,7 +94,7 @@ mod x86 {
                     avx2(
                         #[inline(always)]
                         || work.run::<EightSingle>(),
-                    )
+                    );
                 }
             } else {
                 work.run::<Lanes<f32, 1>>();

@@ -1,5 +1,8 @@
 //! How many rows a stochastic gradient looks at.
 
+use std::ops::Range;
+
+use crate::numeric::sample::Draws;
 use crate::{Error, Result};
 
 /// How many rows a stochastic gradient looks at.
@@ -21,6 +24,30 @@ impl Batch {
                 Err(Error::parameter("problem", "batch", size, expected))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+/// Numbers of rows. One type for both, so that loops over rows are compiled once.
+pub(super) enum RowNumbers<'d> {
+    /// All of these.
+    All(Range<usize>),
+    /// So many that are drawn from these, with replacement.
+    Drawn(usize, Range<usize>, &'d mut Draws),
+}
+
+impl Iterator for RowNumbers<'_> {
+    type Item = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<usize> {
+        match self {
+            RowNumbers::All(rows) => rows.next(),
+            RowNumbers::Drawn(0, ..) => None,
+            RowNumbers::Drawn(left, rows, draws) => {
+                *left -= 1;
+                Some(rows.start + draws.below(rows.len()))
+            }
         }
     }
 }

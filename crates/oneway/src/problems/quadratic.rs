@@ -3,13 +3,13 @@
 //! f_i(x) = ½ Σ_k h_k (x_k − c_ik)², with ∇F_i(x; ξ) = h∘(x − c_i) + ξ and ξ ~ N(0, (σ²/d) I), so that
 //! E‖ξ‖² = σ² as in Assumption 3. The centres c_i = x* + ζ u_i have Σ u_i = 0: the minimiser of F is x*.
 
+use crate::numeric::Vector;
+use crate::numeric::registers::{InVectors, Wide};
+use crate::numeric::row::Rows;
 use crate::numeric::sample::{Draws, Purpose};
 use crate::numeric::vectors::widest;
 use crate::problem::{GradientBatch, LocalModel, Problem, Symmetric};
 use crate::{Error, Result};
-
-/// Coordinates that are done side by side.
-const LANES: usize = 8;
 
 /// What a quadratic looks like.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,40 +103,65 @@ impl Quadratic {
         &self.centres[agent * d..(agent + 1) * d]
     }
 
-    /// h∘(x − c_i) + ξ.
-    #[inline(always)]
-    fn one_gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        let (centre, h, d) = (self.centre(agent), &self.curvature[..], self.dim());
-        let (x, g) = (&x[..d], &mut g[..d]);
-        let mut begin = 0;
-        while begin < d {
-            // eight at a time; the last eight may begin earlier, and make the same numbers again
-            let at = begin.min(d.saturating_sub(LANES));
-            match (
-                g[at..].first_chunk_mut(),
-                x[at..].first_chunk(),
-                centre[at..].first_chunk(),
-                h[at..].first_chunk(),
-            ) {
-                (Some(g), Some(x), Some(c), Some(h)) => slope::<LANES>(g, x, c, h),
-                _ => (0..d).for_each(|k| g[k] = h[k] * (x[k] - centre[k])),
-            }
-            begin += LANES;
-        }
+    /// h∘(x − c_i) + ξ, of some agents.
+    #[inline(never)]
+    fn make_gradients(&self, mut batch: GradientBatch<'_>) {
+        f64::in_vectors(self.dim(), Slopes { problem: self, batch: &mut batch });
         if self.noise_per_coordinate > 0.0 {
-            for g in g.chunks_mut(LANES) {
-                let mut ξ = [0.0; LANES];
-                draws.normals(&mut ξ[..g.len()]);
-                g.iter_mut().zip(ξ).for_each(|(g, ξ)| *g += self.noise_per_coordinate * ξ);
-            }
+            widest(
+                #[inline(always)]
+                || {
+                    for (q, draws) in batch.draws.iter_mut().enumerate() {
+                        self.add_noise(draws, batch.gradients.row(q));
+                    }
+                },
+            );
+        }
+    }
+
+    /// Adds ξ to an agent's gradient.
+    #[inline(always)]
+    fn add_noise(&self, draws: &mut Draws, g: &mut [f64]) {
+        for g in g.chunks_mut(8) {
+            let mut ξ = [0.0; 8];
+            draws.normals(&mut ξ[..g.len()]);
+            g.iter_mut().zip(ξ).for_each(|(g, ξ)| *g += self.noise_per_coordinate * ξ);
         }
     }
 }
 
-/// ∇f_i(x) = h∘(x − c_i), of some coordinates.
-#[inline(always)]
-fn slope<const N: usize>(g: &mut [f64; N], x: &[f64; N], c: &[f64; N], h: &[f64; N]) {
-    *g = std::array::from_fn(|k| h[k] * (x[k] - c[k]));
+/// ∇f_i(x) = h∘(x − c_i) of some agents.
+struct Slopes<'a, 'b> {
+    problem: &'a Quadratic,
+    batch: &'a mut GradientBatch<'b>,
+}
+
+impl InVectors<f64> for Slopes<'_, '_> {
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn run<V: Vector<f64>>(self) {
+        let (Quadratic { curvature, centres, .. }, GradientBatch { agents, points, gradients, .. }) =
+            (self.problem, self.batch);
+        let (n, d) = (agents.len(), curvature.len());
+        let (h, c) = (
+            Rows::one(curvature).vectors(1, 1, d),
+            Rows::new(centres, d, d).vectors(agents.rows_from(0), 1, d),
+        );
+        let (x, g) = (points.vectors(n, 1, d), gradients.vectors(n, 1, d));
+        for q in 0..n {
+            let agent = agents.get(q);
+            for begin in (0..d).step_by(V::LANES) {
+                // the last lanes may overlap those before them, and write the same numbers again
+                let k = begin.min(d - V::LANES);
+                // SAFETY: all rows were checked to have d numbers, and k + LANES ≤ d
+                unsafe {
+                    let [h, x, c] =
+                        [h.place(0, k), x.place(q, k), c.place(agent, k)].map(|place| V::load(place));
+                    (h * (x - c)).store(g.place(q, k));
+                }
+            }
+        }
+    }
 }
 
 impl Problem for Quadratic {
@@ -149,22 +174,11 @@ impl Problem for Quadratic {
     }
 
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        widest(
-            #[inline(always)]
-            || self.one_gradient(agent, x, draws, g),
-        );
+        self.make_gradients(GradientBatch::one(agent, x, draws, g));
     }
 
     fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
-        let GradientBatch { agents, points, draws, mut gradients } = batch;
-        widest(
-            #[inline(always)]
-            || {
-                for (q, draws) in draws.iter_mut().enumerate() {
-                    self.one_gradient(agents.get(q), points.row(q), draws, gradients.row(q));
-                }
-            },
-        );
+        self.make_gradients(batch);
         Ok(())
     }
 

@@ -4,8 +4,11 @@ mod regulariser;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use super::batch::RowNumbers;
 use super::logistic::curvature;
 use super::{Batch, Model, Row, Sharing};
 use crate::data::rows::{Entries, Kernel};
@@ -13,7 +16,7 @@ use crate::data::{Dataset, SparseRows};
 use crate::numeric::row::Agents;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
-use crate::problem::{GradientBatch, Problem};
+use crate::problem::Problem;
 use crate::{Error, Result};
 
 pub use regulariser::Regulariser;
@@ -94,23 +97,29 @@ impl<M: Model> FiniteSum<M> {
         agent * self.rows_per_agent
     }
 
+    /// The numbers of an agent's rows.
+    fn rows_of(&self, agent: usize) -> Range<usize> {
+        self.first_row(agent)..self.first_row(agent + 1)
+    }
+
     /// Adds the gradients of these rows' losses to g, one after another; returns their sum.
-    #[inline(always)]
-    fn add_rows(&self, rows: impl Iterator<Item = usize>, x: &[f64], g: &mut [f64]) -> f64 {
+    #[inline(never)] // it is long, and compiled for each kind of rows and of vectors
+    fn add_rows(&self, rows: RowNumbers<'_>, x: &[f64], g: &mut [f64]) -> f64 {
         let targets = &self.rows.targets[..];
-        self.rows.features.with(AddRows { model: &self.model, targets, rows, x, g })
+        widest(
+            #[inline(always)]
+            || self.rows.features.with(AddRows { model: &self.model, targets, rows, x, g }),
+        )
     }
 
     /// The mean over these rows, so many, and the regulariser: ∇ of a batch.
-    #[inline(always)]
-    fn of_rows(&self, rows: impl Iterator<Item = usize>, count: usize, x: &[f64], g: &mut [f64]) {
+    fn of_rows(&self, rows: RowNumbers<'_>, count: usize, x: &[f64], g: &mut [f64]) {
         g.fill(0.0);
         self.add_rows(rows, x, g);
         self.regulariser.finish_gradient(x, count, g);
     }
 
     /// f_i and ∇f_i at each of these points, a block of rows at a time. A point has the same bits alone and beside others.
-    #[inline(always)]
     fn exact_at(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
         let (d, m, first) = (self.dim(), self.rows_per_agent, self.first_row(agent));
         losses.fill(0.0);
@@ -119,7 +128,7 @@ impl<M: Model> FiniteSum<M> {
             let rows = first + begin..first + m.min(begin + BLOCK);
             let gradients = gradients.chunks_exact_mut(d);
             for ((x, loss), g) in points.iter().zip(&mut *losses).zip(gradients) {
-                *loss += self.add_rows(rows.clone(), x, g);
+                *loss += self.add_rows(RowNumbers::All(rows.clone()), x, g);
             }
         }
         for ((x, loss), g) in points.iter().zip(losses).zip(gradients.chunks_exact_mut(d)) {
@@ -128,30 +137,9 @@ impl<M: Model> FiniteSum<M> {
         }
     }
 
-    /// The stochastic gradients of some agents, one after another in one loop: none waits for what the one before has made.
-    fn make_gradients(&self, batch: GradientBatch<'_>) {
-        let GradientBatch { agents, points, draws, mut gradients } = batch;
-        let m = self.rows_per_agent;
-        let Batch::Sampled(size) = self.batch else {
-            let all = agents.iter().enumerate();
-            return all.for_each(|(q, agent)| _ = self.exact(agent, points.row(q), gradients.row(q)));
-        };
-        widest(
-            #[inline(always)]
-            || {
-                for (q, draws) in draws.iter_mut().enumerate() {
-                    let first = self.first_row(agents.get(q));
-                    let rows = (0..size).map(|_| first + draws.below(m));
-                    self.of_rows(rows, size, points.row(q), gradients.row(q));
-                }
-            },
-        );
-    }
-
     /// max_i of a quantity, over all agents.
-    fn largest(&self, of_agent: impl Fn(std::ops::Range<usize>) -> f64 + Sync) -> f64 {
-        let rows = |agent| self.first_row(agent)..self.first_row(agent + 1);
-        let all = (0..self.agents).into_par_iter().map(|agent| of_agent(rows(agent)));
+    fn largest(&self, of_agent: impl Fn(Range<usize>) -> f64 + Sync) -> f64 {
+        let all = (0..self.agents).into_par_iter().map(|agent| of_agent(self.rows_of(agent)));
         all.reduce(|| 0.0, f64::max)
     }
 }
@@ -187,12 +175,12 @@ impl<M: Model> Problem for FiniteSum<M> {
     }
 
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        self.make_gradients(GradientBatch::one(agent, x, draws, g));
-    }
-
-    fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
-        self.make_gradients(batch);
-        Ok(())
+        match self.batch {
+            Batch::Sampled(size) => {
+                self.of_rows(RowNumbers::Drawn(size, self.rows_of(agent), draws), size, x, g);
+            }
+            Batch::Full => _ = self.exact(agent, x, g),
+        }
     }
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
@@ -202,10 +190,7 @@ impl<M: Model> Problem for FiniteSum<M> {
     }
 
     fn exact_many(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
-        widest(
-            #[inline(always)]
-            || self.exact_at(agent, points, losses, gradients),
-        );
+        self.exact_at(agent, points, losses, gradients);
     }
 
     fn samples(&self) -> Option<usize> {
@@ -216,10 +201,7 @@ impl<M: Model> Problem for FiniteSum<M> {
     fn component(&self, agent: usize, sample: usize, x: &[f64], g: &mut [f64]) {
         debug_assert!(sample < self.rows_per_agent, "sample {sample} of {}", self.rows_per_agent);
         let r = self.first_row(agent) + sample;
-        widest(
-            #[inline(always)]
-            || self.of_rows(r..r + 1, 1, x, g),
-        );
+        self.of_rows(RowNumbers::All(r..r + 1), 1, x, g);
     }
 
     /// L = max_i curvature·λ_max(A_iᵀA_i/m) + the regulariser's, where the model knows its [curvature](Model::curvature).
@@ -275,15 +257,15 @@ impl<E: Entries> Row for RowAt<E> {
 }
 
 /// Adds Σ_r ∇ℓ(x; a_r, b_r) to g; returns Σ_r ℓ(x; a_r, b_r).
-struct AddRows<'a, M, I> {
+struct AddRows<'a, M> {
     model: &'a M,
     targets: &'a [f64],
-    rows: I,
+    rows: RowNumbers<'a>,
     x: &'a [f64],
     g: &'a mut [f64],
 }
 
-impl<M: Model, I: Iterator<Item = usize>> Kernel for AddRows<'_, M, I> {
+impl<M: Model> Kernel for AddRows<'_, M> {
     type Output = f64;
 
     #[inline(always)]

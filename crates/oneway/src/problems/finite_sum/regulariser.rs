@@ -1,5 +1,6 @@
 //! What is added to the loss to keep x small.
 
+use crate::numeric::vectors::widest;
 use crate::{Error, Result};
 
 /// φ(x), with weight α ≥ 0.
@@ -34,18 +35,24 @@ impl Regulariser {
     }
 
     /// From a sum over `rows` rows to the gradient: g ← g/rows + ∇φ(x).
-    #[inline(always)]
     pub(super) fn finish_gradient(self, x: &[f64], rows: usize, g: &mut [f64]) {
         let per_row = 1.0 / rows as f64;
-        match self {
-            Self::Ridge(α) => g.iter_mut().zip(x).for_each(|(g, x)| *g = *g * per_row + α * x),
-            Self::NonConvex(α) => {
-                for (g, x) in g.iter_mut().zip(x) {
-                    let q = 1.0 + x * x;
-                    *g = *g * per_row + 2.0 * α * x / (q * q); // (x²/(1+x²))′ = 2x/(1+x²)²
+        widest(
+            #[inline(always)]
+            || match self {
+                Self::Ridge(α) => {
+                    for (g, x) in g.iter_mut().zip(x) {
+                        *g = *g * per_row + α * x;
+                    }
                 }
-            }
-        }
+                Self::NonConvex(α) => {
+                    for (g, x) in g.iter_mut().zip(x) {
+                        let q = 1.0 + x * x;
+                        *g = *g * per_row + 2.0 * α * x / (q * q); // (x²/(1+x²))′ = 2x/(1+x²)²
+                    }
+                }
+            },
+        );
     }
 
     /// The largest |φ″| of a coordinate, which is that at 0; 2α(1 − 3x²)/(1 + x²)³ is at least −α/2.

@@ -179,16 +179,9 @@ fn add_row<E: Entries>(entries: E, r: usize, c: f64, g: &mut [f64]) {
 /// g ← 0 + 2αx/(1+x²)², the regulariser's gradient; 0 is the gradient of a loss that the column does not enter.
 #[inline(always)]
 fn put_regulariser(twice_α: f64, x: &[f64], g: &mut [f64]) {
-    let of = |x: f64| {
+    for (g, x) in g.iter_mut().zip(x) {
         let q = 1.0 + x * x;
-        0.0 + twice_α * x / (q * q)
-    };
-    for (g, x) in g.as_chunks_mut::<POINTS>().0.iter_mut().zip(x.as_chunks::<POINTS>().0) {
-        *g = x.map(of);
-    }
-    match (g.last_chunk_mut::<POINTS>(), x.last_chunk::<POINTS>()) {
-        (Some(g), Some(x)) => *g = x.map(of), // the last eight at once, some of them again
-        _ => g.iter_mut().zip(x).for_each(|(g, x)| *g = of(*x)),
+        *g = 0.0 + twice_α * x / (q * q);
     }
 }
 

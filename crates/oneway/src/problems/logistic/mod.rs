@@ -12,6 +12,7 @@ use std::array;
 
 use rayon::prelude::*;
 
+use super::batch::RowNumbers;
 use super::{Batch, Sharing};
 use crate::data::{Dataset, SparseRows};
 use crate::numeric::row::Agents;
@@ -154,26 +155,50 @@ impl Logistic {
     }
 
     /// Stochastic gradients of some agents.
-    #[inline(always)]
-    fn sampled(&self, size: usize, batch: GradientBatch<'_>) {
+    #[inline(never)] // it is long, and compiled for each kind of rows and of vectors
+    fn make_gradients(&self, batch: GradientBatch<'_>) {
         let (m, labels) = (self.rows_per_agent, &self.labels[..]);
-        if size == 1 {
-            return self.rows.with(OneRowEach { labels, rows_per_agent: m, twice_α: 2.0 * self.α, batch });
-        }
         let GradientBatch { agents, points, draws, mut gradients } = batch;
-        for (q, draws) in draws.iter_mut().enumerate() {
-            let (first, x, g) = (agents.get(q) * m, points.row(q), gradients.row(q));
-            let rows = (0..size).map(|_| first + draws.below(m));
-            g.fill(0.0);
-            match size < FEW {
-                true => self.rows.with(AddSampled { labels, rows, x, g: &mut *g }),
-                false => {
-                    let (x, g) = (x.as_chunks::<1>().0, g.as_chunks_mut::<1>().0);
-                    self.rows.with(AddGradients { labels, rows, x, g });
-                }
+        let size = match self.batch {
+            Batch::Sampled(size) => size,
+            Batch::Full => {
+                let all = agents.iter().enumerate();
+                return all.for_each(|(q, agent)| _ = self.exact(agent, points.row(q), gradients.row(q)));
             }
-            self.finish_gradient(x, size, g);
-        }
+        };
+        widest(
+            #[inline(always)]
+            || {
+                if size == 1 {
+                    let batch = GradientBatch { agents, points, draws, gradients };
+                    return self.rows.with(OneRowEach {
+                        labels,
+                        rows_per_agent: m,
+                        twice_α: 2.0 * self.α,
+                        batch,
+                    });
+                }
+                for (q, draws) in draws.iter_mut().enumerate() {
+                    let (first, x, g) = (agents.get(q) * m, points.row(q), gradients.row(q));
+                    let rows = RowNumbers::Drawn(size, first..first + m, draws);
+                    g.fill(0.0);
+                    match size < FEW {
+                        true => self.rows.with(AddSampled { labels, rows, x, g: &mut *g }),
+                        false => _ = self.add_gradients(rows, x.as_chunks().0, g.as_chunks_mut().0),
+                    }
+                    self.finish_gradient(x, size, g);
+                }
+            },
+        );
+    }
+
+    /// [`AddGradients`] at one point.
+    #[inline(never)] // see above
+    fn add_gradients(&self, rows: RowNumbers<'_>, x: &[[f64; 1]], g: &mut [[f64; 1]]) -> [f64; 1] {
+        widest(
+            #[inline(always)]
+            || self.rows.with(AddGradients { labels: &self.labels, rows, x, g }),
+        )
     }
 }
 
@@ -204,28 +229,11 @@ impl Problem for Logistic {
     }
 
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        match self.batch {
-            Batch::Full => _ = self.exact(agent, x, g),
-            Batch::Sampled(size) => widest(
-                #[inline(always)]
-                || self.sampled(size, GradientBatch::one(agent, x, draws, g)),
-            ),
-        }
+        self.make_gradients(GradientBatch::one(agent, x, draws, g));
     }
 
     fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
-        match self.batch {
-            Batch::Sampled(size) => widest(
-                #[inline(always)]
-                || self.sampled(size, batch),
-            ),
-            Batch::Full => {
-                let GradientBatch { agents, points, mut gradients, .. } = batch;
-                for q in 0..agents.len() {
-                    self.exact(agents.get(q), points.row(q), gradients.row(q));
-                }
-            }
-        }
+        self.make_gradients(batch);
         Ok(())
     }
 
