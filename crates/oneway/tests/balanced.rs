@@ -340,7 +340,7 @@ fn balanced_and_undirected_are_told_apart() {
 fn wrong_parameters_are_named() {
     for (name, parameter, value, expected) in [
         ("dsgd", "combine_first", 2.0, "true or false"),
-        ("dsgd", "combine_first", 0.5, "whole number"),
+        ("dsgd", "combine_first", 0.5, "true or false"),
         ("dsmt", "momentum", 0.0, "(0, 1]"),
         ("dsmt-lca", "acceleration", 1.0, "[0, 1)"),
         ("momentum-tracking", "heavy_ball", 1.0, "[0, 1)"),
