@@ -62,14 +62,16 @@ fn weight(work: impl FnOnce()) -> usize {
     (HELD.get()[1] - before) as usize
 }
 
+/// Reads a row from two pieces: the width that it should have, and the one that it has; nothing for bytes that are refused.
+type Read = fn(&Rows, [&[u8]; 2]) -> Option<[usize; 2]>;
+
 /// What agents of a method expect of their neighbours, and frames that they send.
 struct Case {
     rows: Rows,
     frames: Vec<Vec<u8>>,
-    read: fn(&Rows, [&[u8]; 2]) -> Option<[usize; 2]>,
+    read: Read,
 }
 
-/// The width that a row should have, and the one that it has; nothing for bytes that are refused.
 fn read<T: Number>(rows: &Rows, pieces: [&[u8]; 2]) -> Option<[usize; 2]> {
     let (head, row) = rows.read_pieces(pieces.into_iter(), Vec::<T>::new()).ok()?;
     Some([rows.widths[head.graph as usize], row.len()])

@@ -68,7 +68,7 @@ impl<T: Number> Hearing<T> {
                 }
             }
             Ok(other) => {
-                self.refuse(from, "answer", &format!("{other:?} does not answer a request for rows"))
+                self.refuse(from, "answer", &format!("{other:?} does not answer a request for rows"));
             }
             Err(fault) => self.refuse(from, "answer", &fault.to_string()),
         }
