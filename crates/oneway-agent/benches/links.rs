@@ -11,7 +11,8 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use oneway_agent::finished::Finished;
+use oneway::numeric::Precision;
+use oneway_agent::disk::finished::Finished;
 use zenoh::Wait;
 use zenoh::qos::CongestionControl;
 
@@ -34,7 +35,7 @@ fn main() {
     };
     let (agents, dim) = (number("agents", 8), number("dim", 123));
     let rounds = number("rounds", 10_000);
-    let (bytes, links) = (oneway_agent::frame::size(dim), number("links", 1));
+    let (bytes, links) = (oneway_agent::wire::frame::size(dim, Precision::F64), number("links", 1));
     let messages = MESSAGES * links;
     println!(
         "{agents} processes, {messages} messages of {bytes} bytes sent by each a round, {rounds} rounds"
@@ -214,7 +215,7 @@ fn launch(agents: usize, links: usize, dim: usize, rounds: usize) -> (f64, f64) 
     let cells = std::fs::read_dir(out.join("agents")).unwrap().next().unwrap().unwrap().path();
     let finished: Vec<_> = (0..agents)
         .map(|agent| {
-            let finished = cells.join(oneway_agent::layout::state_of(agent)).join(Finished::FILE);
+            let finished = cells.join(oneway_agent::plan::layout::state_of(agent)).join(Finished::FILE);
             serde_json::from_slice::<Finished>(&std::fs::read(finished).unwrap()).unwrap()
         })
         .collect();

@@ -1,4 +1,4 @@
-//! Files that are an agent's own: nobody else may read them, and they are whole or not there.
+//! Private files, readable by their owner only, that are written whole or not at all.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ pub fn private() -> OpenOptions {
     options
 }
 
-/// Makes a folder that only its owner may look into, and those above it, if they are not there.
+/// Makes a folder that only its owner may open, and its parents, if they do not exist.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     let mut folder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -20,14 +20,14 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
     folder.recursive(true).create(path)
 }
 
-/// A path with something behind its name.
+/// A path with a suffix after its name.
 pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Makes a file: what `write` writes goes aside, is synced, and then into its place. If that fails, what was there is as it was.
+/// Replaces a file. `write` writes to a temporary file, which is synced and renamed. If that fails, the old file stays as it was.
 pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
     oneway_experiment::files::replace(path, &beside(path, ".part"), &mut private(), |file| {
         let written = write(file)?;
@@ -36,12 +36,12 @@ pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -
     })
 }
 
-/// Names in a folder are on disk after this.
+/// Syncs a folder, so that the names in it are on disk.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes a file with this content, [whole](replace) or not at all.
+/// Writes a file with this content, [whole](replace) or not at all.
 pub fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     replace(path, |file| file.write_all(content))?;
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), sync_folder)

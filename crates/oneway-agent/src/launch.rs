@@ -9,22 +9,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use oneway::numeric::Precision;
 use oneway::numeric::sample::{Draws, Purpose};
 use oneway_experiment::networked::{Networked, NetworkedCell};
 
-use crate::authority;
-use crate::config::Config;
+use crate::disk::finished::Finished;
+use crate::disk::journal::{self, Shape};
+use crate::disk::owner::Owner;
 use crate::files;
-use crate::finished::Finished;
 use crate::gather::gather;
-use crate::journal::{self, Shape};
-use crate::layout::{self, Behaviour, Hosts};
-use crate::owner::Owner;
+use crate::plan::authority;
+use crate::plan::config::Config;
+use crate::plan::hosts::Hosts;
+use crate::plan::layout::{self, Behaviour};
 
-/// The exit code of an agent that can go on when it is started again: EX_TEMPFAIL of sysexits.
+/// The exit code of an agent that continues when it is started again: EX_TEMPFAIL of sysexits.
 pub const RESUMABLE: u8 = 75;
 
-/// An agent that could not do its part. The exit code is the agent's own.
+/// An agent that failed. The exit code is the agent's.
 #[derive(Debug, thiserror::Error)]
 #[error("agent {agent} {what}: {last} (see {})", log.display())]
 pub struct Failed {
@@ -32,10 +34,10 @@ pub struct Failed {
     pub agent: usize,
     /// How it ended.
     what: String,
-    /// The last that it said.
+    /// The last line of its log.
     last: String,
     log: PathBuf,
-    /// What `launch` ends with.
+    /// The exit code of `launch`.
     pub code: u8,
 }
 
@@ -53,9 +55,9 @@ pub struct Launch {
     pub out: PathBuf,
     /// How agents behave.
     pub behaviour: Behaviour,
-    /// So many agents are killed on the way, at random, and started again: nothing may change.
+    /// How many times an agent is killed at random and started again. The results must not change.
     pub kills: u64,
-    /// What these depend on.
+    /// The seed of the killing.
     pub kill_seed: u64,
     /// Whether links have certificates, which are made for it.
     pub secure: bool,
@@ -64,15 +66,16 @@ pub struct Launch {
 /// Runs all cells of an experiment, one after another; returns what was written.
 pub fn launch(launch: &Launch, interrupted: &Arc<AtomicBool>) -> Result<Option<Vec<PathBuf>>> {
     let experiment = Networked::read(&launch.file, &launch.overrides)?;
-    experiment.prepare(&launch.out)?;
     let cells = experiment.cells();
+    cells.iter().try_for_each(|cell| layout::check_precision(cell, launch.behaviour.precision))?;
+    experiment.prepare(&launch.out)?;
     let mut results = vec![];
     for (number, cell) in cells.iter().enumerate() {
         let folder = launch.out.join("agents").join(layout::folder_of(cell, number));
         let (topology, method, repetition) = cell.names();
         eprintln!("{topology} · {method} · {} ({} of {})", repetition + 1, number + 1, cells.len());
         if !run_cell(cell, &folder, launch, interrupted)? {
-            eprintln!("interrupted; agents go on where they were when the same is launched again");
+            eprintln!("interrupted; launch the same again to continue");
             return Ok(None);
         }
         let ended = gather(cell, &folder)?;
@@ -88,7 +91,7 @@ pub fn launch(launch: &Launch, interrupted: &Arc<AtomicBool>) -> Result<Option<V
     experiment.save(&launch.out, results).map(Some)
 }
 
-/// Rounds a second of those that the agents' last processes did: who was started again did not do them all.
+/// Rounds a second, counted in the agents' last processes: one that was restarted did not do all rounds.
 fn rate(cell: &NetworkedCell<'_>, folder: &Path) -> Result<f64> {
     let mut slowest = f64::INFINITY;
     for (agent, owner) in owners(cell, folder)?.iter().enumerate() {
@@ -101,11 +104,11 @@ fn rate(cell: &NetworkedCell<'_>, folder: &Path) -> Result<f64> {
 
 /// Whom the files of all agents of a cell belong to.
 fn owners(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Vec<Owner>> {
-    let owner = |agent| Config::read(&folder.join(layout::file_of(agent)))?.owner();
+    let owner = |agent| Owner::of(&Config::read(&folder.join(layout::file_of(agent)))?);
     (0..cell.setup().topology.agents()).map(owner).collect()
 }
 
-/// Keys for agents on this machine, one set for all cells: those that are there already, or new ones.
+/// Keys for agents on this machine, one set for all cells: those that exist already, or new ones.
 fn make_keys(out: &Path, agents: usize) -> Result<PathBuf> {
     let folder = std::path::absolute(out)?.join("agents").join(format!("keys-{agents}"));
     if !folder.exists() {
@@ -121,7 +124,7 @@ fn free_addresses(agents: usize) -> Result<Vec<String>> {
     listeners.iter().map(|listener| Ok(listener.local_addr()?.to_string())).collect()
 }
 
-/// Runs the agents of a cell until all have come to their end; `false` if interrupted.
+/// Runs the agents of a cell until all are done; `false` if interrupted.
 fn run_cell(
     cell: &NetworkedCell<'_>,
     folder: &Path,
@@ -135,15 +138,17 @@ fn run_cell(
     let hosts = Hosts { metrics, addresses, keys, ..Hosts::default() };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
     let owners = owners(cell, folder)?;
-    let mut crew = Crew { folder, owners, children: vec![], standing: vec![Standing::default(); n] };
+    let precision = launch.behaviour.precision;
+    let mut crew =
+        Crew { folder, precision, owners, children: vec![], standing: vec![Standing::default(); n] };
     if crew.all_finished()? {
-        return Ok(true); // when the same was launched before
+        return Ok(true); // by an earlier launch
     }
     for agent in 0..n {
         let child = crew.start(agent)?;
         crew.children.push(child);
     }
-    // as far as is seen of a run: rounds are looked at every so often
+    // progress is seen in recorded rounds only
     let mut chaos = Chaos::new(launch, cell.rounds().saturating_sub(cell.record_every()));
     let mut said = Instant::now();
     while !crew.all_finished()? {
@@ -167,24 +172,25 @@ fn run_cell(
     Ok(true)
 }
 
-/// The processes of a cell. They end with it, however it ends.
+/// The processes of a cell. They are killed when this is dropped.
 struct Crew<'a> {
     folder: &'a Path,
+    precision: Precision,
     owners: Vec<Owner>,
     children: Vec<Child>,
     standing: Vec<Standing>,
 }
 
-/// How an agent gets on.
+/// The restarts of an agent.
 #[derive(Debug, Clone, Copy, Default)]
 struct Standing {
     /// When it was last started again.
     started: Option<Instant>,
-    /// How often it gave up in good faith at this round of the slowest.
+    /// At which round of the slowest agent it last exited with 75, and how many times.
     gave_up: (u64, u32),
 }
 
-/// So often an agent may give up in good faith while nobody comes forward.
+/// How many times an agent may exit with 75 while no agent makes progress.
 const PATIENCE: u32 = 3;
 
 impl Crew<'_> {
@@ -196,7 +202,7 @@ impl Crew<'_> {
         Command::new(program)
             .arg("run")
             .arg(self.folder.join(layout::file_of(agent)))
-            .arg("--until-stdin-ends") // however this process ends, its agents end with it
+            .arg("--until-stdin-ends") // so that agents end with this process
             .stdin(Stdio::piped())
             .stdout(log.try_clone()?)
             .stderr(log)
@@ -204,15 +210,15 @@ impl Crew<'_> {
             .with_context(|| format!("cannot start agent {agent}"))
     }
 
-    /// Starts again who was killed, or went away in good faith; whoever cannot go on ends the run, and whoever gives up again and again
-    /// without anybody coming forward.
+    /// Restarts agents that were killed or exited with 75. Ends the run if an agent fails, or exits with 75 repeatedly while no agent
+    /// makes progress.
     fn mend(&mut self, slowest: u64) -> Result<()> {
         for agent in 0..self.children.len() {
             let Some(status) = self.children[agent].try_wait()? else { continue };
             let Standing { started, gave_up: (round, times) } = &mut self.standing[agent];
             let is_recent = started.is_some_and(|started| started.elapsed() < Duration::from_secs(1));
             if status.success() && is_recent {
-                continue; // it has nothing to do but to serve others, and has seen that they need nothing
+                continue; // it only serves others now, and they need nothing
             }
             *started = Some(Instant::now());
             let is_resumable = status.code() == Some(i32::from(RESUMABLE));
@@ -226,7 +232,7 @@ impl Crew<'_> {
                     let text = std::fs::read_to_string(&log).unwrap_or_default();
                     let last = text.lines().last().unwrap_or("it said nothing").to_owned();
                     let what = match is_resumable {
-                        true => format!("gave up {PATIENCE} times while nobody came forward"),
+                        true => format!("gave up {PATIENCE} times while no agent made progress"),
                         false => format!("ended with code {code}"),
                     };
                     let code = u8::try_from(code).unwrap_or(1);
@@ -238,7 +244,7 @@ impl Crew<'_> {
         Ok(())
     }
 
-    /// Whether all agents have come to their end.
+    /// Whether all agents are done.
     fn all_finished(&self) -> Result<bool> {
         for (agent, owner) in self.owners.iter().enumerate() {
             if Finished::read(&self.folder.join(layout::state_of(agent)), owner)?.is_none() {
@@ -252,7 +258,8 @@ impl Crew<'_> {
     fn slowest(&self, cell: &NetworkedCell<'_>) -> u64 {
         let setup = cell.setup();
         let width = setup.method.profile_on(setup.problem).state.len(setup.problem.dim());
-        let shape = Shape { width, every: cell.record_every(), rounds: cell.rounds() };
+        let (every, rounds) = (cell.record_every(), cell.rounds());
+        let shape = Shape { width, precision: self.precision, every, rounds };
         let reached = |agent| journal::recorded(&self.folder.join(layout::state_of(agent)), shape);
         let records = (0..self.children.len()).map(reached).min().unwrap_or(0);
         (records.saturating_sub(1) * cell.record_every()).min(cell.rounds())
@@ -271,7 +278,7 @@ impl Drop for Crew<'_> {
 /// Kills agents at random moments of a run.
 struct Chaos {
     draws: Draws,
-    /// Rounds at which the next ones die, latest first.
+    /// Rounds at which an agent is killed, latest first.
     at: Vec<u64>,
     struck: u64,
 }
@@ -285,7 +292,7 @@ impl Chaos {
         Self { draws, at, struck: 0 }
     }
 
-    /// Who dies now, if anyone does.
+    /// The agent to kill now, if any.
     fn strike(&mut self, round: u64, agents: usize) -> Option<usize> {
         self.at.pop_if(|at| *at <= round)?;
         self.struck += 1;
@@ -293,7 +300,7 @@ impl Chaos {
     }
 }
 
-/// Says where results are.
+/// Prints where results are.
 pub fn say(written: &[PathBuf]) -> Result<()> {
     let mut out = std::io::stdout();
     for path in written {

@@ -1,36 +1,26 @@
 //! Networked agents: each with its own shard, exchanging rows over one-way links, with the simulator's bits.
 //!
-//! An [`agent`] is the library's `send` and `step` between [`put`](link::Link::put) and [`get`](link::Link::get). Rows travel as
-//! [`frame`]s over links [in memory](memory) or on a network; they are numbered, kept in the [`history`] of who sent them, and asked
-//! for again by whoever misses them in its [`inbox`]. So the answer does not depend on what the network does.
+//! An [`agent`] is the library's calls of a method between [`put`](link::Link::put) and [`get`](link::Link::get). Rows are numbered,
+//! kept by their sender, and requested again by a receiver that misses them. So the answer does not depend on what the network does.
+//!
+//! | to change how … | look in |
+//! |---|---|
+//! | rows and requests are written as bytes | [`wire`] |
+//! | bytes get from one agent to another | [`link`]: in memory, over Zenoh |
+//! | an agent survives a crash | [`disk`]: checkpoints, the journal of states |
+//! | an experiment becomes one config for each agent | [`plan`] |
+//! | people see what agents are doing | [`watch`]: status, metrics, `top`, `observe` |
+//! | one agent does its rounds | [`agent`], `rounds`, [`run`] |
+//! | all agents of an experiment run on one machine, and what they leave is gathered | [`launch`], [`gather`] |
 
 pub mod agent;
-pub mod authority;
-pub mod checkpoint;
-pub mod config;
+pub mod disk;
 pub mod files;
-pub mod finished;
-pub mod frame;
 pub mod gather;
-pub mod history;
-pub mod identity;
-pub mod inbox;
-pub mod journal;
 pub mod launch;
-pub mod layout;
 pub mod link;
-pub mod memory;
-pub mod metrics;
-pub mod net;
-pub mod observe;
-pub mod owner;
 pub mod plan;
-pub mod recent;
-mod rounds;
-pub mod rows;
+pub mod rounds;
 pub mod run;
-pub mod seldom;
-pub mod shard;
-pub mod status;
-pub mod ties;
-pub mod top;
+pub mod watch;
+pub mod wire;

@@ -1,8 +1,8 @@
 //! `oneway-agent`: agents on real links, from the command line.
 //!
-//! Exit codes: 0 done; 1 the run cannot go on (a neighbour sent what no agent would, or no longer has what is needed); 2 the input
-//! is wrong, and nothing was begun; 75 stopped, or a neighbour stayed away, or is not done yet: start the agent again and it goes on;
-//! 130 interrupted.
+//! Exit codes: 0 done; 1 the run cannot continue (a neighbour's row failed validation, or a neighbour no longer has what is needed); 2 the
+//! input is wrong, and nothing was begun; 75 stopped, or a neighbour is away or not done yet: start the agent again to continue; 130
+//! interrupted.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,13 +13,16 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
+use oneway::numeric::Precision;
 use oneway_agent::gather::gather_all;
 use oneway_agent::launch::{Failed, Launch, RESUMABLE, launch, say};
-use oneway_agent::layout::Behaviour;
-use oneway_agent::observe::observe;
-use oneway_agent::plan::{host_of, plan, read_hosts};
+use oneway_agent::link::zenoh::observer::Observer;
+use oneway_agent::plan::authority;
+use oneway_agent::plan::hosts::{host_of, read_hosts};
+use oneway_agent::plan::layout::{Behaviour, plan};
 use oneway_agent::run::run;
-use oneway_agent::{authority, top};
+use oneway_agent::watch::observe::Observed;
+use oneway_agent::watch::top;
 use tracing_subscriber::EnvFilter;
 
 /// Agents on real links, with the simulator's bits.
@@ -37,7 +40,7 @@ struct Cli {
 enum Command {
     /// Run a whole experiment as processes on this machine
     Launch(LaunchArgs),
-    /// Write one config for each agent, for machines of one's own
+    /// Write one config for each agent, for your own machines
     Plan(PlanArgs),
     /// Make curves and hashes of what the agents of a plan have recorded, as the simulator would
     Gather {
@@ -69,7 +72,7 @@ enum Command {
     Top {
         /// Where their configs are
         folder: PathBuf,
-        /// Look once, and not every second
+        /// Show it once, and do not refresh every second
         #[arg(long)]
         once: bool,
     },
@@ -88,7 +91,7 @@ enum Command {
         /// Where checkpoints and records go, in place of the folder beside the config
         #[arg(long)]
         state: Option<PathBuf>,
-        /// End when standard input does: as `launch` has it
+        /// End when standard input ends: for `launch`
         #[arg(long, hide = true)]
         until_stdin_ends: bool,
     },
@@ -107,13 +110,13 @@ struct LaunchArgs {
     /// Where results go [default: out/<name of the file>-agents]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// So many times an agent is killed at random and started again: nothing may change
+    /// How many times an agent is killed at random and started again; results must not change
     #[arg(long, default_value_t = 0)]
     kill: u64,
-    /// What the killing depends on
+    /// Seed of the killing
     #[arg(long, default_value_t = 1)]
     kill_seed: u64,
-    /// Links have certificates on both sides, as with `plan --keys`
+    /// Use TLS with certificates on both sides, as with `plan --keys`
     #[arg(long)]
     secure: bool,
     #[command(flatten)]
@@ -133,7 +136,7 @@ struct PlanArgs {
     /// Where configs go
     #[arg(long)]
     out: PathBuf,
-    /// Where keys are, as agents will find them: links use TLS then, and agents are believed by their certificates
+    /// Where keys are on the agents' machines: links use TLS, and certificates prove who an agent is
     #[arg(long)]
     keys: Option<PathBuf>,
     #[command(flatten)]
@@ -148,19 +151,28 @@ struct BehaviourArgs {
     /// Rows with NaN, ∞ or numbers beyond this are refused
     #[arg(long)]
     guard: Option<f64>,
-    /// Seconds after which a neighbour that says nothing is given up
+    /// Seconds after which a silent neighbour is given up
     #[arg(long, default_value_t = 600.0)]
     patience: f64,
     /// Agents publish their estimates, for `oneway-agent observe`
     #[arg(long)]
     observe: bool,
+    /// The precision of states and rows: f32 halves memory and bytes on the wire
+    #[arg(long, default_value = "f64", value_parser = precision)]
+    precision: Precision,
 }
 
 impl BehaviourArgs {
     fn behaviour(&self) -> Behaviour {
-        let Self { checkpoint_every, guard, patience, observe } = *self;
-        Behaviour { checkpoint_every, guard, patience, linger: patience, observed: observe }
+        let Self { checkpoint_every, guard, patience, observe, precision } = *self;
+        Behaviour { checkpoint_every, guard, patience, linger: patience, observed: observe, precision }
     }
+}
+
+/// By its name.
+fn precision(name: &str) -> Result<Precision, String> {
+    let found = [Precision::F64, Precision::F32].into_iter().find(|precision| precision.name() == name);
+    found.ok_or_else(|| format!("\"{name}\" is not a precision: it must be f64 or f32"))
 }
 
 fn main() -> ExitCode {
@@ -192,7 +204,7 @@ fn command(command: Command) -> Result<ExitCode> {
         Command::Plan(args) => {
             let hosts = read_hosts(&args.hosts, args.keys)?;
             let mut behaviour = args.behaviour.behaviour();
-            behaviour.guard = behaviour.guard.or(Some(1e100)); // agents of others may send anything
+            behaviour.guard = behaviour.guard.or(Some(1e100)); // other people's agents may send anything
             say(&plan(&args.file, &args.overrides, &hosts, behaviour, &args.out)?)?;
             Ok(ExitCode::SUCCESS)
         }
@@ -219,7 +231,11 @@ fn command(command: Command) -> Result<ExitCode> {
         }
         Command::Observe { folder, keys } => {
             let interrupted = interruption()?;
-            observe(&folder, keys.as_deref(), &mut std::io::stdout(), &interrupted)?;
+            let observed = Observed::read(&folder, keys.as_deref())?;
+            let (identity, dim) = (observed.identity(), observed.dim());
+            let observer = Observer::open(&observed.endpoints(), identity, dim, observed.tls.as_ref())?;
+            observed.follow(&observer, &mut std::io::stdout(), &interrupted)?;
+            observer.close();
             Ok(ExitCode::SUCCESS)
         }
         Command::Launch(args) => {
@@ -244,18 +260,18 @@ fn command(command: Command) -> Result<ExitCode> {
     }
 }
 
-/// Ends this process when whoever holds the other end of its standard input does, however that ends: what is on disk is whole.
+/// Ends this process when its standard input ends, because its parent has ended. Files on disk are always whole.
 fn end_with_stdin() -> Result<()> {
     let watch = || {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        eprintln!("oneway-agent: whoever started this agent is gone, and so is it");
+        eprintln!("oneway-agent: the process that started this agent has ended, so this agent ends too");
         std::process::exit(i32::from(RESUMABLE));
     };
     std::thread::Builder::new().name("stdin".to_owned()).spawn(watch)?;
     Ok(())
 }
 
-/// Becomes true when somebody interrupts.
+/// Becomes true on Ctrl-C.
 fn interruption() -> Result<Arc<AtomicBool>> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupted);
@@ -263,7 +279,7 @@ fn interruption() -> Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Logs to standard error: warnings and what agents say, unless `RUST_LOG` says otherwise. Zenoh speaks only of errors.
+/// Logs to standard error: warnings, and agents' information, unless `RUST_LOG` says otherwise. Zenoh's logs are off.
 fn start_logs(json: bool) {
     let filter = EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| EnvFilter::new("warn,oneway_agent=info,zenoh=off"));

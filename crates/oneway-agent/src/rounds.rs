@@ -1,4 +1,4 @@
-//! Round after round, with records and checkpoints, to the end of a run.
+//! The loop over rounds, with records and checkpoints, to the end of a run.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -6,60 +6,101 @@ use std::time::{Duration, Instant};
 use oneway::engine::is_sound;
 
 use crate::agent::Agent;
-use crate::checkpoint::Content;
-use crate::checkpoint::saver::{Done, Saver};
-use crate::config::Config;
-use crate::finished::Finished;
-use crate::journal::{self, Journal, JournalError, Shape};
+use crate::disk::checkpoint::Content;
+use crate::disk::checkpoint::saver::{Done, Saver};
+use crate::disk::finished::Finished;
+use crate::disk::journal::{self, Journal, JournalError, Shape};
+use crate::disk::owner::Owner;
+use crate::disk::recent::Recent;
 use crate::link::LinkError;
-use crate::net::ZenohLink;
-use crate::owner::Owner;
-use crate::recent::Recent;
-use crate::run::Halt;
-use crate::seldom::Seldom;
-use crate::status::Status;
+use crate::link::zenoh::ZenohLink;
+use crate::plan::config::Config;
+use crate::watch::rate_limit::RateLimit;
+use crate::watch::status::Status;
+use crate::wire::{Number, wide};
+
+/// Why an agent stopped before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Halt {
+    /// When it is started again, it continues where it stopped.
+    #[error("{0}; the state is kept: start this agent again to go on")]
+    Resumable(LinkError),
+    /// It did not begin, though its input is right: an address is in use, for example.
+    #[error("{0}; start this agent again")]
+    NotNow(String),
+    /// It has no checkpoints, and its neighbours no longer have the rows that it would need to begin again.
+    #[error("{0}; there are no checkpoints (`checkpoint_every` = 0): start the run again from its beginning")]
+    Lost(LinkError),
+    /// It is done, but some receivers of its rows are not.
+    #[error(
+        "done, but not all that hear this agent are ({0} waited for them): start it again if one of them needs what it sent"
+    )]
+    Needed(String),
+    /// A restart would end in the same way.
+    #[error("{0}")]
+    Fatal(LinkError),
+    /// What is on disk differs from what it computes.
+    #[error(transparent)]
+    Disk(JournalError),
+}
+
+impl Halt {
+    /// Whether a restart helps.
+    pub fn is_resumable(&self) -> bool {
+        matches!(self, Halt::Resumable(_) | Halt::NotNow(_) | Halt::Needed(_))
+    }
+
+    /// What an error means for an agent that has done `round` rounds, with or without checkpoints.
+    pub(crate) fn new(error: LinkError, round: u64, checkpoints: bool) -> Self {
+        match error {
+            LinkError::Gone { .. } | LinkError::Refused { .. } | LinkError::Gradient(_) => Halt::Fatal(error),
+            _ if checkpoints || round == 0 => Halt::Resumable(error),
+            _ => Halt::Lost(error),
+        }
+    }
+}
 
 /// How rounds ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// All are done.
+    /// All rounds are done.
     Completed,
-    /// The state is beyond all bounds.
+    /// The state has diverged.
     Diverged,
-    /// In the middle of a round, because a neighbour's state is: back to the last round that was looked at.
+    /// In the middle of a round, because a neighbour's state has diverged: it goes back to the last round that was checked.
     Cut,
 }
 
 /// What an agent keeps on disk.
 #[derive(Debug)]
-pub(crate) struct Disk<'r> {
+pub(crate) struct Disk<'r, T> {
     pub(crate) folder: &'r Path,
     pub(crate) owner: Owner,
     pub(crate) shape: Shape,
     pub(crate) journal: Journal,
-    pub(crate) recent: Recent,
-    pub(crate) saver: Saver,
-    /// The last round of which it is on disk what was sent.
+    pub(crate) recent: Recent<T>,
+    pub(crate) saver: Saver<T>,
+    /// The last round whose sent rows are on disk.
     pub(crate) sent_until: Option<u64>,
 }
 
 /// A run under way.
-pub(crate) struct Rounds<'a, 'r> {
+pub(crate) struct Rounds<'a, 'r, T: Number> {
     pub(crate) config: &'r Config,
-    /// Tells an observer of a state, if there may be one.
-    pub(crate) say: &'r dyn Fn(u64, &[f64]),
-    pub(crate) agent: Agent<'a>,
-    pub(crate) link: &'r mut ZenohLink,
-    pub(crate) disk: Disk<'r>,
+    /// Publishes a state to observers, where they are allowed.
+    pub(crate) say: &'r dyn Fn(u64, &[T]),
+    pub(crate) agent: Agent<'a, T>,
+    pub(crate) link: &'r mut ZenohLink<T>,
+    pub(crate) disk: Disk<'r, T>,
     pub(crate) status: &'r Status,
     /// The round of the last checkpoint that this process wrote.
     pub(crate) saved: Option<u64>,
     pub(crate) looked: Instant,
-    pub(crate) complaints: Seldom,
+    pub(crate) complaints: RateLimit,
 }
 
-impl Rounds<'_, '_> {
-    /// All rounds that are left.
+impl<T: Number> Rounds<'_, '_, T> {
+    /// Does all rounds that are left.
     pub(crate) fn finish(&mut self) -> Result<Finished, Halt> {
         let rounds = self.config.identity.rounds;
         let (began, first) = (Instant::now(), self.agent.k());
@@ -69,7 +110,7 @@ impl Rounds<'_, '_> {
             if k.is_multiple_of(self.config.look_every) || k == rounds {
                 self.record()?;
                 (self.say)(k, self.agent.state());
-                if !is_sound(self.agent.state()) {
+                if !is_sound(&wide(self.agent.state())) {
                     break End::Diverged;
                 }
             }
@@ -77,15 +118,15 @@ impl Rounds<'_, '_> {
                 break End::Completed;
             }
             if self.link.is_stopped() {
-                return Err(self.halt(LinkError::Stopped)); // the slowest of all never waits, and would never hear of it
+                return Err(self.halt(LinkError::Stopped)); // the slowest agent never waits, so it must look here
             }
-            let round = Instant::now(); // checkpoints that are waited for included
+            let round = Instant::now(); // the wait for a checkpoint included
             if k.is_multiple_of(self.config.checkpoint_every) && k > first {
                 self.begin_checkpoint();
             }
             match self.agent.round(self.link) {
                 Ok(()) => {}
-                // a neighbour whose state is beyond all bounds sends nothing more
+                // a neighbour whose state has diverged sends nothing more
                 Err(LinkError::Ended { from, round }) => {
                     tracing::warn!("agent {from} ended at round {round}, so this one does at round {k}");
                     break End::Cut;
@@ -98,7 +139,7 @@ impl Rounds<'_, '_> {
             self.look();
             self.status.reach(self.agent.k(), self.agent.stepping());
         };
-        // what is finished must be found by whoever comes back
+        // after a restart it must be known that this agent has finished
         self.wait_for_room(|run| {
             Ok((end != End::Cut || run.go_back()?)
                 && (end == End::Completed || run.keep_recent())
@@ -126,7 +167,7 @@ impl Rounds<'_, '_> {
         Halt::new(error, self.agent.k(), self.config.checkpoint_every > 0)
     }
 
-    /// Records the state of a round that is to be recorded, and keeps others for a while.
+    /// Records the state in rounds that are recorded; keeps other states for a while.
     fn record(&mut self) -> Result<(), Halt> {
         let (k, state) = (self.agent.k(), self.agent.state());
         if !self.disk.shape.is_recorded(k) {
@@ -143,13 +184,13 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Goes back to the last state that was looked at, of which all agents have one. What was sent since then stays in the history.
+    /// Goes back to the last state that was checked; all agents have one of that round. Rows sent since then stay in the history.
     fn go_back(&mut self) -> Result<bool, Halt> {
         let Disk { journal, recent, .. } = &mut self.disk;
-        let recorded = match journal.sync().and_then(|()| journal.last()) {
+        let recorded = match journal.sync().and_then(|()| journal.last::<T>()) {
             Ok(recorded) => recorded,
             Err(error) => {
-                self.complain(&format!("no way back to a round: {error}"));
+                self.complain(&format!("cannot go back to a recorded round: {error}"));
                 return Ok(false);
             }
         };
@@ -157,12 +198,12 @@ impl Rounds<'_, '_> {
         let lost = || self.halt(LinkError::Network("the states that were recorded are lost".to_owned()));
         let (k, state) = recorded.into_iter().chain(recent).max_by_key(|(k, _)| *k).ok_or_else(lost)?;
         self.end_checkpoint();
-        self.saved = None; // a checkpoint of that round has less history
+        self.saved = None; // a checkpoint of that round would have less history
         self.agent.resume(k, &state).map_err(|error| self.halt(LinkError::Network(error)))?;
         Ok(true)
     }
 
-    /// Writes down the states in one of which the run has ended; whether they are there.
+    /// Writes the last states, in one of which the run ended; whether that succeeded.
     fn keep_recent(&mut self) -> bool {
         let Disk { folder, owner, shape, recent, .. } = &self.disk;
         if recent.states().len() == 0 {
@@ -175,7 +216,7 @@ impl Rounds<'_, '_> {
         written.is_ok()
     }
 
-    /// Tries again and again what a full disk may not have room for.
+    /// Repeats what fails on a full disk until it succeeds.
     fn wait_for_room(
         &mut self,
         mut is_done: impl FnMut(&mut Self) -> Result<bool, Halt>,
@@ -189,7 +230,7 @@ impl Rounds<'_, '_> {
         Ok(())
     }
 
-    /// Looks at the agent's own loss, now and then: for those who watch, and not a part of the run.
+    /// Computes the agent's own loss from time to time, for its status. It is not a part of the run.
     fn look(&mut self) {
         const EVERY: Duration = Duration::from_secs(2);
         if self.looked.elapsed() >= EVERY {
@@ -199,14 +240,14 @@ impl Rounds<'_, '_> {
         }
     }
 
-    /// Says what is wrong with the disk, not more often than anybody can read it.
+    /// Logs what is wrong with the disk, at a limited rate.
     fn complain(&mut self, what: &str) {
         if let Some(words) = self.complaints.say(what) {
             tracing::error!("{words}");
         }
     }
 
-    /// Begins a checkpoint, after the states before it, when the one before is done. If it cannot be written the run goes on all the same.
+    /// Begins a checkpoint, once the one before is done and the states before it are written. If it fails, the run continues.
     fn begin_checkpoint(&mut self) {
         let k = self.agent.k();
         self.end_checkpoint();
@@ -227,13 +268,13 @@ impl Rounds<'_, '_> {
         self.note_checkpoint(done);
     }
 
-    /// Looks whether it is there by now.
+    /// Checks whether it is done.
     fn look_at_checkpoint(&mut self) {
         let done = self.disk.saver.look();
         self.note_checkpoint(done);
     }
 
-    fn note_checkpoint(&mut self, done: Option<Done>) {
+    fn note_checkpoint(&mut self, done: Option<Done<T>>) {
         let Some(Done { k, result, sent_until, .. }) = done else { return };
         self.disk.sent_until = sent_until;
         match result {
@@ -250,7 +291,7 @@ impl Rounds<'_, '_> {
         self.complain(&format!("no checkpoint at round {k}: {error}"));
     }
 
-    /// Writes a checkpoint of the present round; whether it is there.
+    /// Writes a checkpoint of this round, if there is none yet; whether that succeeded.
     fn checkpoint(&mut self) -> bool {
         let k = self.agent.k();
         if self.saved != Some(k) {

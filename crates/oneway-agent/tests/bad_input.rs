@@ -55,8 +55,8 @@ fn configs_are_read_strictly_and_leave_no_trace() {
     let whole = std::fs::read_to_string(crew.config(0)).unwrap();
     let config = crew.config(0);
     for (from, to, words) in [
-        ("format = 1", "format = 2", "`format` = 2 is of another version"),
-        ("protocol = 1", "protocol = 9", "`protocol` = 9 is of another version"),
+        ("format = 2", "format = 1", "`format` = 1 is of another version"),
+        ("protocol = 2", "protocol = 9", "`protocol` = 9 is of another version"),
         ("record_every = 10", "record_every = 0", "`record_every` = 0 is not possible"),
         ("record_every", "record_evry", "record_evry"),
         ("look_every = 10", "look_every = 3", "`look_every` = 3 is not possible: it must divide"),
@@ -66,6 +66,8 @@ fn configs_are_read_strictly_and_leave_no_trace() {
         ("agent = 0", "agent = 3", "`agent` = 3 of 3 is not possible"),
         ("kind = \"smtpp\"", "kind = \"smtp\"", "did you mean `smtpp`?"),
         ("size = 0.05", "size = 0.06", "the config was changed"),
+        ("precision = \"f64\"", "precision = \"f16\"", "it must be \"f64\" or \"f32\""),
+        ("precision = \"f64\"", "precision = \"f32\"", "the config was changed after it was planned"),
         ("[0, 0.5]", "[0, 0.4]", "of the mixing weights sums to"),
         ("kind = \"quadratic\"", "kind = \"quadrati\"", "the config was changed after it was planned"),
         ("patience = 600.0", "patience = -1.0", "`patience` = -1 is not possible"),

@@ -161,11 +161,11 @@ fn states_that_are_damaged_for_good_are_refused_and_left_alone() {
     let whole = std::fs::read(&states).unwrap();
     flip(&states, 200);
     let damaged = std::fs::read(&states).unwrap();
-    gather_is_refused(&place, &crew, "states: record 0, of round 0, is damaged: its checksum does not fit");
+    gather_is_refused(&place, &crew, "states: record 0, of round 0, is damaged: its checksum does not match");
     run_is_refused(
         &crew,
         1,
-        "states: record 0, of round 0, is damaged: its checksum does not fit, and what is missing cannot be recorded again, since the oldest whole checkpoint is of round 180",
+        "states: record 0, of round 0, is damaged: its checksum does not match, and what is missing cannot be recorded again, since the oldest whole checkpoint is of round 180",
     );
     assert_eq!(std::fs::read(&states).unwrap(), damaged);
 
@@ -196,7 +196,7 @@ fn states_that_were_damaged_after_a_checkpoint_are_recorded_again() {
     crew.start_all();
     crew.assert_simulated(&place, soon());
     assert!(
-        crew.log(1).contains("is damaged: its checksum does not fit; it is recorded again from there on")
+        crew.log(1).contains("is damaged: its checksum does not match; it is recorded again from there on")
     );
     assert!(crew.folder.join("agent-1/states.damaged-1").exists());
 }

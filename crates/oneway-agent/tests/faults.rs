@@ -31,7 +31,7 @@ fn neighbours_that_die_together_find_each_other_again() {
         pair.into_iter().for_each(|agent| crew.start(agent));
     }
     crew.assert_simulated(&place, soon());
-    let from = |agent| crew.log(agent).contains("going on from the checkpoint of round ");
+    let from = |agent| crew.log(agent).contains("resuming from the checkpoint of round ");
     assert!((0..4).all(from), "they were killed in the middle");
 }
 

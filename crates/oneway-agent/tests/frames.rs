@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use oneway::codec::CODECS;
 use oneway::engine::Schedule;
+use oneway::graph::Graph;
 use oneway::graph::families;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::Method;
@@ -16,11 +17,12 @@ use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
 use oneway_agent::agent::{Agent, Task};
-use oneway_agent::frame::{self, Content, Graph, Moment};
-use oneway_agent::history::{Found, History};
-use oneway_agent::memory::{MemoryNetwork, Mischief};
-use oneway_agent::rows::Rows;
-use oneway_agent::ties::Ties;
+use oneway_agent::link::memory::{MemoryNetwork, Mischief};
+use oneway_agent::plan::ties::Ties;
+use oneway_agent::wire::Number;
+use oneway_agent::wire::frame::{self, Content, Moment};
+use oneway_agent::wire::history::{Found, rounds_needed};
+use oneway_agent::wire::rows::Rows;
 
 struct Weighing;
 
@@ -60,22 +62,31 @@ fn weight(work: impl FnOnce()) -> usize {
     (HELD.get()[1] - before) as usize
 }
 
+/// Reads a row from two pieces: the width that it should have, and the one that it has; nothing for bytes that are refused.
+type Read = fn(&Rows, [&[u8]; 2]) -> Option<[usize; 2]>;
+
 /// What agents of a method expect of their neighbours, and frames that they send.
 struct Case {
     rows: Rows,
     frames: Vec<Vec<u8>>,
+    read: Read,
+}
+
+fn read<T: Number>(rows: &Rows, pieces: [&[u8]; 2]) -> Option<[usize; 2]> {
+    let (head, row) = rows.read_pieces(pieces.into_iter(), Vec::<T>::new()).ok()?;
+    Some([rows.widths[head.graph as usize], row.len()])
 }
 
 /// A ring of three does a round, and agent 0's two rows are taken from its history.
-fn case(method: &dyn Method, problem: &dyn Problem) -> Case {
+fn case<T: Number>(method: &dyn Method, problem: &dyn Problem) -> Case {
     let ring = families::ring(3).unwrap();
     let ties = Ties::all(&Topology::of(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap());
     let schedule = Schedule::constant(0.05).unwrap();
     let rows = Task { method, problem, ties: &ties[0], schedule, seed: 5 }.rows();
-    let network = MemoryNetwork::new(&ties, rows.clone(), Mischief::default());
+    let network = MemoryNetwork::<T>::new(&ties, rows.clone(), Mischief::default());
     let history = |ties: &Ties| {
         let task = Task { method, problem, ties, schedule, seed: 5 };
-        let history = Arc::new(task.history(5, History::enough(0, ties.lag)));
+        let history = Arc::new(task.history(5, rounds_needed(0, ties.lag)));
         let mut link = network.link(ties.agent, Arc::clone(&history));
         Agent::new(task, Arc::clone(&history)).unwrap().round(&mut link).unwrap();
         history
@@ -90,10 +101,10 @@ fn case(method: &dyn Method, problem: &dyn Problem) -> Case {
         assert_eq!(found, Found::Here);
         bytes
     };
-    Case { frames: Graph::BOTH.map(of).to_vec(), rows }
+    Case { frames: Graph::BOTH.map(of).to_vec(), rows, read: read::<T> }
 }
 
-/// SMTPP as it is, and with every codec.
+/// SMTPP as it is, in both precisions, and with every codec.
 fn cases() -> Vec<Case> {
     let shape = QuadraticShape { dim: 12, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
     let problem = Quadratic::new(shape, 3, 1).unwrap();
@@ -102,7 +113,10 @@ fn cases() -> Vec<Case> {
         let compression = Some(Compression::new(codec, []).ok()?);
         Recipe { compression, ..plain.clone() }.build().ok()
     });
-    [plain.build().unwrap()].into_iter().chain(coded).map(|method| case(&*method, &problem)).collect()
+    let single = case::<f32>(&*plain.build().unwrap(), &problem);
+    let double =
+        [plain.build().unwrap()].into_iter().chain(coded).map(|method| case::<f64>(&*method, &problem));
+    double.chain([single]).collect()
 }
 
 /// Bytes changed, cut off and added; half of the time with a checksum that is right again, which gets further.
@@ -134,34 +148,34 @@ fn ten_million_mutated_frames_do_no_harm() {
 
     let cases = cases();
     assert!(cases.len() > CODECS.len() / 2, "{} cases", cases.len());
-    for Case { rows, frames } in &cases {
+    for Case { rows, frames, read } in &cases {
         for frame in frames {
-            assert!(rows.read_pieces([&frame[..]].into_iter(), vec![]).is_ok(), "as it was sent");
+            assert!(read(rows, [frame, &[]]).is_some(), "as it was sent");
         }
     }
     let mut draws = Draws::new(1, Purpose::Problem, 0, 0);
-    let (mut bytes, mut read, mut refused) = (vec![], 0, 0);
+    let (mut bytes, mut accepted, mut refused) = (vec![], 0, 0);
     for time in 0..TIMES {
-        let Case { rows, frames } = &cases[time % cases.len()];
+        let Case { rows, frames, read } = &cases[time % cases.len()];
         bytes.clone_from(&frames[draws.below(2)]);
         mutate(&mut bytes, &mut draws);
         if let Ok(frame) = frame::decode(&bytes) {
             let size = match frame.content {
-                Content::Numbers(row) => frame::size(row.len()),
+                Content::Numbers(precision, row) => frame::size(row.len() / precision.bytes(), precision),
                 Content::Coded { bytes, .. } => frame::size_of_code(bytes.len()),
             };
             assert_eq!(size, bytes.len(), "a frame is what its head says");
         }
         let (front, back) = bytes.split_at(draws.below(bytes.len() + 1));
-        let weighed = weight(|| match rows.read_pieces([front, back].into_iter(), vec![]) {
-            Ok((head, row)) => {
-                assert_eq!(row.len(), rows.widths[head.graph as usize]);
-                read += 1;
+        let weighed = weight(|| match read(rows, [front, back]) {
+            Some([expected, width]) => {
+                assert_eq!(width, expected);
+                accepted += 1;
             }
-            Err(_) => refused += 1,
+            None => refused += 1,
         });
         let most = 8 * rows.widths[0].max(rows.widths[1]) + 2 * bytes.len() + WORDS;
         assert!(weighed <= most, "{weighed} bytes, and not at most {most}");
     }
-    assert!(read > TIMES / 100 && refused > TIMES / 2, "{read} were read and {refused} refused");
+    assert!(accepted > TIMES / 100 && refused > TIMES / 2, "{accepted} were read and {refused} refused");
 }

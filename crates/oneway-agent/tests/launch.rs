@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crew::{Place, RING, a9a, agent, complaint, output, quadratic, soon};
+use crew::{Place, RING, SMTPP, a9a, agent, complaint, output, quadratic, soon};
 
 fn launch(place: &Place, options: &[&str]) -> std::path::PathBuf {
     let out = place.path("out");
@@ -132,7 +132,7 @@ fn agents_do_not_outlive_a_launch_that_is_killed() {
         states.and_then(|states| std::fs::metadata(states).ok()).is_some_and(|file| file.len() > 200_000)
     };
     while !(0..3).all(is_under_way) {
-        assert!(Instant::now() < until, "it does not come forward");
+        assert!(Instant::now() < until, "it makes no progress");
         std::thread::sleep(Duration::from_millis(5));
     }
     launched.kill().unwrap();
@@ -172,4 +172,28 @@ fn a_launch_ends_with_the_code_of_the_agent_that_cannot_go_on() {
     assert_eq!(done.status.code(), Some(1), "{}", complaint(&done));
     assert!(complaint(&done).contains("ended with code 1: "), "{}", complaint(&done));
     assert!(complaint(&done).contains("beyond the guard's 1e20"), "{}", complaint(&done));
+}
+
+/// Also after crashes: checkpoints, journals and rows are in single precision.
+#[test]
+fn single_precision_has_the_simulators_curves_and_hashes() {
+    let place = Place::new(&quadratic(3, 400, &format!("{RING}{SMTPP}")));
+    let out = launch(&place, &["--precision", "f32", "--kill", "3", "--checkpoint-every", "20"]);
+    place.assert_simulated_in::<f32>(&out);
+    let summary = std::fs::read_to_string(out.join("summary.json")).unwrap();
+    assert!(summary.contains("\"f32:"), "{summary}");
+}
+
+#[test]
+fn a_method_without_single_precision_is_refused_before_anything_is_planned() {
+    let gossip = "[[method]]\nkind = \"push-pull\"\ngossip = 2\nstep = { size = 0.05 }\n";
+    let place = Place::new(&quadratic(3, 10, &format!("{RING}{gossip}")));
+    let hosts = place.path("hosts.toml");
+    std::fs::write(&hosts, crew::hosts_file(3)).unwrap();
+    let [file, hosts, out] =
+        [&place.file, &hosts, &place.path("plan")].map(|path| path.to_str().unwrap().to_owned());
+    let refused = output(&["plan", &file, "--hosts", &hosts, "--out", &out, "--precision", "f32"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(complaint(&refused).contains("no single precision"), "{}", complaint(&refused));
+    assert!(!std::path::Path::new(&out).exists());
 }

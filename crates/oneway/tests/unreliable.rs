@@ -8,8 +8,9 @@ use common::{build, digraphs, distance, methods, quadratic, strongly_connected, 
 use oneway::engine::Schedule;
 use oneway::engine::metrics::measure;
 use oneway::engine::record::Recorder;
-use oneway::engine::unreliable::{self, Absence, Churn, Faults, Graph, Missing, Unreliable};
+use oneway::engine::unreliable::{self, Absence, Churn, Faults, Missing, Unreliable};
 use oneway::engine::{Engine, Setup, Status};
+use oneway::graph::Graph;
 use oneway::graph::families;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::{Method, Network};

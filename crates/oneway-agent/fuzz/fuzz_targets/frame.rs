@@ -11,8 +11,9 @@ use oneway::methods::combine::{Compression, Recipe};
 use oneway::methods::kind;
 use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
-use oneway_agent::frame::{self, Content};
-use oneway_agent::rows::Rows;
+use oneway_agent::wire::frame::{self, Content};
+use oneway_agent::wire::message::Message;
+use oneway_agent::wire::rows::Rows;
 
 /// Numbers in a vector.
 const DIM: usize = 5;
@@ -37,15 +38,22 @@ fn rows(method: &dyn Method, problem: &dyn Problem) -> Rows {
 }
 
 fn read(bytes: &[u8]) {
+    if let Ok(message) = Message::decode(bytes) {
+        assert_eq!(message.encode(), bytes, "a message has one encoding");
+    }
     let Ok(frame) = frame::decode(bytes) else { return };
     let size = match frame.content {
-        Content::Numbers(row) => frame::size(row.len()),
+        Content::Numbers(precision, row) => frame::size(row.len() / precision.bytes(), precision),
         Content::Coded { bytes, .. } => frame::size_of_code(bytes.len()),
     };
     assert_eq!(size, bytes.len(), "a frame is what its head says");
     for rows in &*EXPECTED {
-        if let Ok(row) = rows.read(&frame, vec![]) {
-            assert_eq!(row.len(), rows.widths[frame.head.graph as usize]);
+        let width = rows.widths[frame.head.graph as usize];
+        if let Ok(row) = rows.read(&frame, Vec::<f64>::new()) {
+            assert_eq!(row.len(), width);
+        }
+        if let Ok(row) = rows.read(&frame, Vec::<f32>::new()) {
+            assert_eq!(row.len(), width);
         }
     }
 }
@@ -60,9 +68,9 @@ fuzz_target!(|bytes: &[u8]| {
         // and with the length that it has
         if sealed.len() >= frame::HEAD + 4 {
             let content = sealed.len() - frame::HEAD - 4;
-            let unit = if begin[0] % 2 == 0 { 8 } else { 1 };
+            let (encoding, unit) = [(0, 8), (1, 1), (2, 4)][usize::from(begin[0] % 3)];
             sealed.truncate(frame::HEAD + content / unit * unit);
-            sealed[6] = u8::from(unit == 1);
+            sealed[6] = encoding;
             sealed[7] = 0;
             sealed[frame::HEAD - 4..frame::HEAD].copy_from_slice(&((content / unit) as u32).to_le_bytes());
             sealed.extend_from_slice(&crc32fast::hash(&sealed).to_le_bytes());

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use oneway::engine::Simulator;
 use oneway::engine::observe::View;
 use oneway::engine::record::Recorder;
+use oneway::engine::simulator::Number;
 use oneway::engine::{Engine, Status};
 use oneway_experiment::networked::{Ended, Networked, NetworkedCell};
 
@@ -78,20 +79,25 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// What the simulator writes: `curves.csv` as bytes, and the hashes of all cells.
-    pub fn simulated(&self) -> (Vec<u8>, Vec<String>) {
+    /// What the simulator writes in this precision: `curves.csv` as bytes, and the hashes of all cells.
+    pub fn simulated<T: Number>(&self) -> (Vec<u8>, Vec<String>) {
         let experiment = Networked::read(&self.file, &[]).unwrap();
         let cells = experiment.cells();
-        let results: Vec<_> = cells.iter().map(|cell| (cell.clone(), simulate(cell))).collect();
+        let results: Vec<_> = cells.iter().map(|cell| (cell.clone(), simulate::<T>(cell))).collect();
         let hashes = results.iter().map(|(_, ended)| ended.state_hash.clone()).collect();
         let out = self.path("simulated");
         experiment.save(&out, results).unwrap();
         (std::fs::read(out.join("curves.csv")).unwrap(), hashes)
     }
 
-    /// Fails unless a folder of results is what the simulator would have written.
+    /// Fails unless a folder of results is what the simulator would have written in double precision.
     pub fn assert_simulated(&self, out: &Path) {
-        let (curves, hashes) = self.simulated();
+        self.assert_simulated_in::<f64>(out);
+    }
+
+    /// The same in any precision.
+    pub fn assert_simulated_in<T: Number>(&self, out: &Path) {
+        let (curves, hashes) = self.simulated::<T>();
         let summary: serde_json::Value =
             serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
         let found: Vec<&str> = summary["cells"]
@@ -105,8 +111,8 @@ impl Place {
     }
 }
 
-fn simulate(cell: &NetworkedCell<'_>) -> Ended {
-    let mut simulator = Simulator::new(cell.setup()).unwrap();
+fn simulate<T: Number>(cell: &NetworkedCell<'_>) -> Ended {
+    let mut simulator = Simulator::<T>::with_precision(cell.setup()).unwrap();
     let (mut recorder, every, rounds) = (Recorder::new(cell.extras()), cell.record_every(), cell.rounds());
     let mut watch = |view: &View<'_>| {
         if view.k.is_multiple_of(every) || view.k == rounds {
@@ -141,7 +147,7 @@ impl Crew {
         Self::plan_on(place, &hosts_file(agents), agents, options)
     }
 
-    /// The same on hosts of one's own.
+    /// The same on given hosts.
     pub fn plan_on(place: &Place, hosts_file: &str, agents: usize, options: &[&str]) -> Self {
         let hosts = place.path("hosts.toml");
         std::fs::write(&hosts, hosts_file).unwrap();
@@ -251,11 +257,11 @@ impl Crew {
         }
     }
 
-    /// Waits until an agent has recorded so many bytes of states.
+    /// Waits until an agent has recorded this many bytes of states.
     pub fn wait_for_states(&self, agent: usize, bytes: u64, at_most: Duration) {
         let until = Instant::now() + at_most;
         while self.states(agent) < bytes {
-            assert!(Instant::now() < until, "agent {agent} does not come forward; {}", self.logs());
+            assert!(Instant::now() < until, "agent {agent} makes no progress; {}", self.logs());
             std::thread::sleep(Duration::from_millis(5));
         }
     }

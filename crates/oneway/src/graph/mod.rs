@@ -40,7 +40,7 @@ pub use assumption::{check_common_root, check_strongly_connected};
 pub(crate) use assumption::{common_roots, strongly_connected};
 pub use components::{Components, Degrees};
 pub use digraph::{Digraph, MAX_AGENTS, MAX_EDGES};
-pub use topology::{Network, Subgraph, Topology, Weights};
+pub use topology::{Graph, Network, Subgraph, Topology, Weights};
 pub use trees::Tree;
 
 use crate::error::some_agents;

@@ -1,6 +1,7 @@
 //! A topology: which (R, C) mixes round k, as a pure function of k.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::OnceLock;
 
 use crate::graph::mixing::{Link, Mixing, Stochastic};
@@ -50,6 +51,34 @@ pub struct Pair {
     pub pull: Mixing,
     /// C, column-stochastic: trackers and push-sum rows are pushed.
     pub push: Mixing,
+}
+
+/// Which of the two graphs of a topology a message travels on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Graph {
+    /// Models, mixed by R: the receiver multiplies by R_ij.
+    Pull,
+    /// Trackers and push-sum rows, mixed by C: the sender multiplies by its C_ij.
+    Push,
+}
+
+impl Graph {
+    /// Both.
+    pub const BOTH: [Graph; 2] = [Graph::Pull, Graph::Push];
+
+    /// Its name in keys and messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Graph::Pull => "pull",
+            Graph::Push => "push",
+        }
+    }
+}
+
+impl fmt::Display for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// The stationary vectors of a topology at one round of its period.

@@ -272,39 +272,40 @@ impl Agents<'_> {
 /// assert_eq!(out, [2.0, 3.0]);
 /// ```
 #[derive(Debug)]
-pub struct Sum<'s> {
-    out: &'s mut [f64],
+pub struct Sum<'s, T = f64> {
+    out: &'s mut [T],
     empty: bool,
 }
 
-impl<'s> Sum<'s> {
+impl<'s, T: Float> Sum<'s, T> {
     /// A sum without terms, to be written into `out`.
     #[inline(always)]
-    pub fn new(out: &'s mut [f64]) -> Self {
+    pub fn new(out: &'s mut [T]) -> Self {
         Self { out, empty: true }
     }
 
     /// A sum that goes on from what is there.
-    pub(crate) fn onto(out: &'s mut [f64]) -> Self {
+    pub(crate) fn onto(out: &'s mut [T]) -> Self {
         Self { out, empty: false }
     }
 
     /// Adds weight·row.
     #[inline(always)]
-    pub fn add(&mut self, weight: f64, row: &[f64]) {
+    pub fn add(&mut self, weight: f64, row: &[T]) {
+        let weight = T::from_f64(weight);
         let terms = self.out.iter_mut().zip(row);
         match std::mem::replace(&mut self.empty, false) {
-            true => terms.for_each(|(out, x)| *out = weight * x),
-            false => terms.for_each(|(out, x)| *out += weight * x),
+            true => terms.for_each(|(out, x)| *out = weight * *x),
+            false => terms.for_each(|(out, x)| *out += weight * *x),
         }
     }
 
     /// Adds a row that its sender has multiplied by its weight.
-    pub fn add_product(&mut self, row: &[f64]) {
+    pub fn add_product(&mut self, row: &[T]) {
         let terms = self.out.iter_mut().zip(row);
         match std::mem::replace(&mut self.empty, false) {
             true => terms.for_each(|(out, x)| *out = *x),
-            false => terms.for_each(|(out, x)| *out += x),
+            false => terms.for_each(|(out, x)| *out += *x),
         }
     }
 
@@ -316,7 +317,7 @@ impl<'s> Sum<'s> {
     #[inline(always)]
     pub fn finish(self) {
         if self.empty {
-            self.out.fill(0.0);
+            self.out.fill(T::default());
         }
     }
 }

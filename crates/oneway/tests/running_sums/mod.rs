@@ -3,8 +3,9 @@
 
 use std::collections::HashMap;
 
-use oneway::engine::unreliable::{Churn, Faults, Graph, Missing};
+use oneway::engine::unreliable::{Churn, Faults, Missing};
 use oneway::engine::{Setup, Turns};
+use oneway::graph::Graph;
 use oneway::method::{Agents, Heard, Hearing, Profile, Round, RowsMut};
 use oneway::numeric::Precision;
 

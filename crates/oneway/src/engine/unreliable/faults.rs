@@ -1,5 +1,6 @@
 //! What goes wrong, and when: every event is a pure function of the seed and of where it happens.
 
+use crate::graph::Graph;
 use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
@@ -66,15 +67,6 @@ pub struct Absence {
     pub to: u64,
 }
 
-/// Which of the two graphs a message travels on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Graph {
-    /// R.
-    Pull,
-    /// C.
-    Push,
-}
-
 impl Faults {
     /// Whether anything can go wrong at all.
     pub fn are_none(&self) -> bool {
@@ -134,7 +126,8 @@ impl Faults {
     /// it is lost.
     ///
     /// ```
-    /// use oneway::engine::unreliable::{Faults, Graph};
+    /// use oneway::engine::unreliable::Faults;
+    /// use oneway::graph::Graph;
     /// let faults = Faults { loss: 0.3, ..Faults::default() };
     /// let arrived = (0..1000).filter(|&k| faults.fate(1, Graph::Push, 3, 4, k) == Some(0)).count();
     /// assert!((650..750).contains(&arrived));

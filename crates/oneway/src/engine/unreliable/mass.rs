@@ -7,8 +7,9 @@
 //! on its way, with what was pushed since the message before. A message that arrives brings its own row and all older ones.
 //! The row of a message that was lost waits for the next one.
 
+use super::Exchange;
 use super::links::{Links, NEVER, Queues};
-use super::{Exchange, Graph};
+use crate::graph::Graph;
 use crate::graph::mixing::Mixing;
 use crate::numeric::matrix::Matrix;
 use crate::numeric::row::Sum;

@@ -25,11 +25,12 @@ mod news;
 
 use std::cell::OnceCell;
 
-pub use faults::{Absence, Churn, Faults, Graph, Missing};
+pub use faults::{Absence, Churn, Faults, Missing};
 
 use crate::engine::observe::View;
 use crate::engine::starvation::Starvation;
 use crate::engine::{Engine, Setup, Turns};
+use crate::graph::Graph;
 use crate::graph::mixing::Mixing;
 use crate::graph::topology::{Pair, Topology};
 use crate::method::{Agents, Hearing, Method, Network, Profile, Reliance, Round, Rows, RowsMut, SMALLEST};

@@ -1,7 +1,8 @@
 //! What has been pulled: of each neighbour the newest row that has arrived.
 
 use super::links::{Links, NEVER, Queues};
-use super::{Exchange, Graph, Missing};
+use super::{Exchange, Missing};
+use crate::graph::Graph;
 use crate::graph::mixing::Mixing;
 use crate::numeric::matrix::Matrix;
 use crate::numeric::row::Sum;

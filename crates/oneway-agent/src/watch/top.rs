@@ -1,0 +1,117 @@
+//! `oneway-agent top`: all agents of a run on one screen.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::plan::config::Config;
+use crate::plan::layout::file_of;
+use crate::watch::metrics;
+use crate::watch::status::Report;
+
+/// The metrics addresses of the agents of a folder of configs.
+pub fn addresses(folder: &Path) -> Result<Vec<String>> {
+    let configs = (0..).map(|agent| folder.join(file_of(agent))).take_while(|path| path.exists());
+    let address = |path: std::path::PathBuf| {
+        Config::read(&path)?.metrics.with_context(|| format!("{}: it has no `metrics`", path.display()))
+    };
+    let found = configs.map(address).collect::<Result<Vec<_>>>()?;
+    if found.is_empty() {
+        bail!("{}: there is no {}", folder.display(), file_of(0));
+    }
+    Ok(found)
+}
+
+/// Asks all agents for their status, and draws a table.
+pub fn look(addresses: &[String]) -> String {
+    let reports: Vec<Option<Report>> = addresses.iter().map(|address| metrics::ask(address)).collect();
+    draw(&reports)
+}
+
+/// A line for each agent: its round, how far it is behind the first, its loss, whom it waits for, and which neighbours are away.
+fn draw(reports: &[Option<Report>]) -> String {
+    let first = reports.iter().flatten().map(|report| report.round).max().unwrap_or(0);
+    let mut text = format!(
+        "{:>5} {:>12} {:>6} {:>9} {:>8} {:>11} {:>10} {:>10}  {}\n",
+        "agent", "round", "behind", "rounds/s", "waiting", "loss", "received", "sent", "links"
+    );
+    for (agent, report) in reports.iter().enumerate() {
+        let Some(report) = report else {
+            let _ = writeln!(text, "{agent:>5} does not answer");
+            continue;
+        };
+        let waited: f64 = report.neighbours.iter().map(|of| of.waited).sum();
+        let [received, sent] =
+            [0, 1].map(|way| report.neighbours.iter().map(|of| of.bytes[way]).sum::<u64>());
+        let _ = writeln!(
+            text,
+            "{agent:>5} {:>12} {:>6} {:>9.1} {:>7.0}% {:>11} {:>10} {:>10}  {}",
+            format!("{}/{}", report.round, report.rounds),
+            first - report.round,
+            report.rounds_here as f64 / report.seconds.max(1e-9),
+            100.0 * waited / report.seconds.max(1e-9),
+            report.loss.map_or(String::new(), |loss| format!("{loss:.6}")),
+            bytes(received),
+            bytes(sent),
+            health(report)
+        );
+    }
+    text
+}
+
+/// What is wrong, or which neighbour it waits for; "good" otherwise.
+fn health(report: &Report) -> String {
+    let mut words = vec![];
+    if report.finished {
+        words.push("finished".to_owned());
+    }
+    if let Some((who, graph, round, seconds)) = report.waiting.as_ref().filter(|waiting| waiting.3 > 1.0) {
+        words.push(format!("waits for agent {who} ({graph}, round {round}) for {seconds:.0} s"));
+    }
+    for of in &report.neighbours {
+        match (of.seen, of.away_for) {
+            (false, _) => words.push(format!("agent {} not seen yet", of.agent)),
+            (true, Some(seconds)) => words.push(format!("agent {} away for {seconds:.0} s", of.agent)),
+            (true, None) => {}
+        }
+    }
+    if words.is_empty() { "good".to_owned() } else { words.join(", ") }
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..10_000 => format!("{count} B"),
+        10_000..10_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        _ => format!("{:.1} MB", count as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::ties::Ties;
+    use crate::watch::status::Status;
+    use crate::wire::frame::Moment;
+    use oneway::graph::Graph;
+    use oneway::graph::Topology;
+    use std::time::Duration;
+
+    #[test]
+    fn it_says_who_is_behind_and_who_is_away() {
+        let topology = Topology::complete(3).unwrap();
+        let status: Vec<Status> = (0..2).map(|agent| Status::new(&Ties::of(&topology, agent), 500)).collect();
+        for (agent, status) in status.iter().enumerate() {
+            status.reach(100 - 10 * agent as u64, Duration::ZERO);
+            status.is_there(1 - agent, true);
+        }
+        status[1].wait(2, Graph::Pull, Moment::default());
+        status[0].received(1, 123_456);
+        let text = draw(&[Some(status[0].report()), Some(status[1].report()), None]);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[1].contains("100/500") && lines[1].contains("123.5 kB"), "{text}");
+        assert!(lines[1].contains("agent 2 not seen yet") && !lines[1].contains("agent 1"), "{text}");
+        assert!(lines[2].contains("90/500     10"), "{text}");
+        assert_eq!(lines[3].trim(), "2 does not answer");
+    }
+}
