@@ -65,7 +65,7 @@ fn configs(cell: &NetworkedCell<'_>, plan: &Path) -> Result<Vec<Config>> {
     let read = |agent| {
         let path = plan.join(file_of(agent));
         let config = Config::read(&path)?;
-        let expected = identity(cell, config.identity.precision, agent)?;
+        let expected = identity(cell, agent)?;
         if let Some(difference) = expected.difference(&config.identity, agent) {
             bail!("{} is not of this experiment: {difference}", path.display());
         }
@@ -86,7 +86,7 @@ fn configs(cell: &NetworkedCell<'_>, plan: &Path) -> Result<Vec<Config>> {
 /// Reads the agents' states of a cell and measures them.
 pub fn gather(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Ended> {
     let configs = configs(cell, folder)?;
-    match configs.first().map(|config| config.identity.precision).unwrap_or_default() {
+    match cell.precision() {
         Precision::F64 => gather_states::<f64>(cell, folder, &configs),
         Precision::F32 => gather_states::<f32>(cell, folder, &configs),
     }

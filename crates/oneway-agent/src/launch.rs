@@ -67,7 +67,6 @@ pub struct Launch {
 pub fn launch(launch: &Launch, interrupted: &Arc<AtomicBool>) -> Result<Option<Vec<PathBuf>>> {
     let experiment = Networked::read(&launch.file, &launch.overrides)?;
     let cells = experiment.cells();
-    cells.iter().try_for_each(|cell| layout::check_precision(cell, launch.behaviour.precision))?;
     experiment.prepare(&launch.out)?;
     let mut results = vec![];
     for (number, cell) in cells.iter().enumerate() {
@@ -138,7 +137,7 @@ fn run_cell(
     let hosts = Hosts { metrics, addresses, keys, ..Hosts::default() };
     layout::write(cell, &hosts, launch.behaviour, folder)?;
     let owners = owners(cell, folder)?;
-    let precision = launch.behaviour.precision;
+    let precision = cell.precision();
     let mut crew =
         Crew { folder, precision, owners, children: vec![], standing: vec![Standing::default(); n] };
     if crew.all_finished()? {

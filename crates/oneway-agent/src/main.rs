@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
-use oneway::numeric::Precision;
 use oneway_agent::gather::gather_all;
 use oneway_agent::launch::{Failed, Launch, RESUMABLE, launch, say};
 use oneway_agent::link::zenoh::observer::Observer;
@@ -157,22 +156,13 @@ struct BehaviourArgs {
     /// Agents publish their estimates, for `oneway-agent observe`
     #[arg(long)]
     observe: bool,
-    /// The precision of states and rows: f32 halves memory and bytes on the wire
-    #[arg(long, default_value = "f64", value_parser = precision)]
-    precision: Precision,
 }
 
 impl BehaviourArgs {
     fn behaviour(&self) -> Behaviour {
-        let Self { checkpoint_every, guard, patience, observe, precision } = *self;
-        Behaviour { checkpoint_every, guard, patience, linger: patience, observed: observe, precision }
+        let Self { checkpoint_every, guard, patience, observe } = *self;
+        Behaviour { checkpoint_every, guard, patience, linger: patience, observed: observe }
     }
-}
-
-/// By its name.
-fn precision(name: &str) -> Result<Precision, String> {
-    let found = [Precision::F64, Precision::F32].into_iter().find(|precision| precision.name() == name);
-    found.ok_or_else(|| format!("\"{name}\" is not a precision: it must be f64 or f32"))
 }
 
 fn main() -> ExitCode {

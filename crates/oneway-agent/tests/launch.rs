@@ -177,9 +177,10 @@ fn a_launch_ends_with_the_code_of_the_agent_that_cannot_go_on() {
 /// Also after crashes: checkpoints, journals and rows are in single precision.
 #[test]
 fn single_precision_has_the_simulators_curves_and_hashes() {
-    let place = Place::new(&quadratic(3, 400, &format!("{RING}{SMTPP}")));
-    let out = launch(&place, &["--precision", "f32", "--kill", "3", "--checkpoint-every", "20"]);
-    place.assert_simulated_in::<f32>(&out);
+    let experiment = quadratic(3, 400, &format!("{RING}{SMTPP}"));
+    let place = Place::new(&experiment.replacen("[run]", "[run]\nprecision = \"f32\"", 1));
+    let out = launch(&place, &["--kill", "3", "--checkpoint-every", "20"]);
+    place.assert_simulated(&out);
     let summary = std::fs::read_to_string(out.join("summary.json")).unwrap();
     assert!(summary.contains("\"f32:"), "{summary}");
 }
@@ -192,7 +193,7 @@ fn a_method_without_single_precision_is_refused_before_anything_is_planned() {
     std::fs::write(&hosts, crew::hosts_file(3)).unwrap();
     let [file, hosts, out] =
         [&place.file, &hosts, &place.path("plan")].map(|path| path.to_str().unwrap().to_owned());
-    let refused = output(&["plan", &file, "--hosts", &hosts, "--out", &out, "--precision", "f32"]);
+    let refused = output(&["plan", &file, "--hosts", &hosts, "--out", &out, "--set", "run.precision=f32"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(complaint(&refused).contains("no single precision"), "{}", complaint(&refused));
     assert!(!std::path::Path::new(&out).exists());

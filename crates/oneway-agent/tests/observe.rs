@@ -60,7 +60,7 @@ fn lines(mut observer: Observer) -> Vec<(u64, f64, f64)> {
 
 /// The same columns of `curves.csv`. On a ring all agents count alike, so that x̄ is the mean.
 fn curves(place: &Place) -> Vec<(u64, f64, f64)> {
-    let text = String::from_utf8(place.simulated::<f64>().0).unwrap();
+    let text = String::from_utf8(place.simulated().0).unwrap();
     let mut lines =
         text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(',').collect::<Vec<_>>());
     let head = lines.next().unwrap();

@@ -162,7 +162,12 @@ impl<'a> NetworkedCell<'a> {
         self.cell.entry.run.iterations
     }
 
-    /// States are measured every so many rounds.
+    /// What states and rows are made of.
+    pub fn precision(&self) -> Precision {
+        self.cell.entry.run.precision
+    }
+
+    /// States are measured whenever this many rounds are done.
     pub fn record_every(&self) -> u64 {
         self.cell.entry.run.record_every
     }

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use oneway::numeric::Precision;
 use oneway_experiment::networked::{Networked, NetworkedCell, Share, sha256};
 
 use crate::files::{make_folder, write_whole};
@@ -26,8 +25,6 @@ pub struct Behaviour {
     pub linger: f64,
     /// Whether they publish their estimates, for observers.
     pub observed: bool,
-    /// The precision of states and rows.
-    pub precision: Precision,
 }
 
 /// Bytes that an agent's history may hold by default, at most.
@@ -50,7 +47,7 @@ pub fn state_of(agent: usize) -> String {
 }
 
 /// The identity of an agent of a cell.
-pub fn identity(cell: &NetworkedCell<'_>, precision: Precision, agent: usize) -> Result<Identity> {
+pub fn identity(cell: &NetworkedCell<'_>, agent: usize) -> Result<Identity> {
     let setup = cell.setup();
     let [problem, pull, push] = cell.hashes();
     let (method, step) = (MethodConfig::new(cell.recipe()), StepConfig::new(&setup.schedule));
@@ -64,19 +61,9 @@ pub fn identity(cell: &NetworkedCell<'_>, precision: Precision, agent: usize) ->
         method: describe(&method, &step)?,
         seed: setup.seed,
         rounds: cell.rounds(),
-        precision,
+        precision: cell.precision(),
         agent,
     })
-}
-
-/// Refuses a cell whose method cannot be had in this precision.
-pub fn check_precision(cell: &NetworkedCell<'_>, precision: Precision) -> Result<()> {
-    if precision == Precision::F32 && cell.setup().method.single_precision().is_none() {
-        let (topology, method, _) = cell.names();
-        let place = || format!("method \"{method}\" on topology \"{topology}\"");
-        return Err(oneway::Error::NoSinglePrecision).with_context(place);
-    }
-    Ok(())
 }
 
 /// Writes the configs of all cells; returns their folders. One cell goes into `out` itself.
@@ -90,7 +77,6 @@ pub fn plan(
     let experiment = Networked::read(file, overrides)?;
     let cells = experiment.cells();
     for cell in &cells {
-        check_precision(cell, behaviour.precision)?;
         let agents = cell.setup().topology.agents();
         if hosts.addresses.len() != agents {
             bail!(
@@ -117,7 +103,7 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
         bail!("there are {n} agents and {} addresses: give one for each", hosts.addresses.len());
     }
     let profile = setup.method.profile_on(setup.problem);
-    let exchange = (profile.pull.len(d) + profile.push.len(d)) * behaviour.precision.bytes();
+    let exchange = (profile.pull.len(d) + profile.push.len(d)) * cell.precision().bytes();
     let shares = cell.shares("shard.libsvm")?; // renamed for each agent below
     make_folder(folder).with_context(|| folder.display().to_string())?;
     for (ties, mut share) in Ties::all(setup.topology).into_iter().zip(shares) {
@@ -135,7 +121,7 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
             metrics: hosts.metrics.get(agent).cloned(),
             patience: behaviour.patience,
             linger: behaviour.linger,
-            identity: identity(cell, behaviour.precision, agent)?,
+            identity: identity(cell, agent)?,
             network: endpoints(&ties, hosts, behaviour.observed),
             method: MethodConfig::new(cell.recipe()),
             step: StepConfig::new(&setup.schedule),

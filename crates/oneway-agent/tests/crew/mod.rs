@@ -13,6 +13,7 @@ use oneway::engine::observe::View;
 use oneway::engine::record::Recorder;
 use oneway::engine::simulator::Number;
 use oneway::engine::{Engine, Status};
+use oneway::numeric::Precision;
 use oneway_experiment::networked::{Ended, Networked, NetworkedCell};
 
 pub const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
@@ -79,25 +80,20 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// What the simulator writes in this precision: `curves.csv` as bytes, and the hashes of all cells.
-    pub fn simulated<T: Number>(&self) -> (Vec<u8>, Vec<String>) {
+    /// What the simulator writes: `curves.csv` as bytes, and the hashes of all cells.
+    pub fn simulated(&self) -> (Vec<u8>, Vec<String>) {
         let experiment = Networked::read(&self.file, &[]).unwrap();
         let cells = experiment.cells();
-        let results: Vec<_> = cells.iter().map(|cell| (cell.clone(), simulate::<T>(cell))).collect();
+        let results: Vec<_> = cells.iter().map(|cell| (cell.clone(), simulate(cell))).collect();
         let hashes = results.iter().map(|(_, ended)| ended.state_hash.clone()).collect();
         let out = self.path("simulated");
         experiment.save(&out, results).unwrap();
         (std::fs::read(out.join("curves.csv")).unwrap(), hashes)
     }
 
-    /// Fails unless a folder of results is what the simulator would have written in double precision.
+    /// Fails unless a folder of results is what the simulator would have written.
     pub fn assert_simulated(&self, out: &Path) {
-        self.assert_simulated_in::<f64>(out);
-    }
-
-    /// The same in any precision.
-    pub fn assert_simulated_in<T: Number>(&self, out: &Path) {
-        let (curves, hashes) = self.simulated::<T>();
+        let (curves, hashes) = self.simulated();
         let summary: serde_json::Value =
             serde_json::from_slice(&std::fs::read(out.join("summary.json")).unwrap()).unwrap();
         let found: Vec<&str> = summary["cells"]
@@ -111,7 +107,14 @@ impl Place {
     }
 }
 
-fn simulate<T: Number>(cell: &NetworkedCell<'_>) -> Ended {
+fn simulate(cell: &NetworkedCell<'_>) -> Ended {
+    match cell.precision() {
+        Precision::F64 => simulate_in::<f64>(cell),
+        Precision::F32 => simulate_in::<f32>(cell),
+    }
+}
+
+fn simulate_in<T: Number>(cell: &NetworkedCell<'_>) -> Ended {
     let mut simulator = Simulator::<T>::with_precision(cell.setup()).unwrap();
     let (mut recorder, every, rounds) = (Recorder::new(cell.extras()), cell.record_every(), cell.rounds());
     let mut watch = |view: &View<'_>| {
