@@ -21,7 +21,7 @@ fn main() -> oneway::Result<()> {
         let mut watch = |view: &View<'_>| {
             let m = measure(view)?;
             let worst = m.grad_norm_sq + m.consensus_error;
-            if view.k % 20 == 0 {
+            if view.k.is_multiple_of(20) {
                 let bar = "·".repeat((5.0 * (2.0 + worst.log10().max(-12.0)).max(-10.0) + 50.0) as usize);
                 println!("{name:>9} {:4} {worst:8.1e} {bar}", view.k);
             }

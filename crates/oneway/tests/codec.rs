@@ -275,7 +275,7 @@ fn random_codecs_err_as_they_claim_and_unbiased_ones_have_the_right_mean() {
                     jump = jump.max((q - x).abs());
                 }
             }
-            // the mean of so many squared errors scatters by a few per cent; random-k's errors are the widest
+            // the mean of this many squared errors scatters by a few per cent; random-k's errors are the widest
             assert!(error <= limit * 1.15 + 1e-25, "{name}: {error} > {limit}, d = {}", x.len());
             assert_eq!(codec.unbiased(), matches!(codec.quality(x.len()), Quality::Unbiased { .. }));
             for (i, (mean, second)) in mean.iter().zip(&second).enumerate().filter(|_| codec.unbiased()) {

@@ -75,7 +75,7 @@ fn a_report_names_what_was_asked_and_what_is_wrong() {
     assert!(bad.to_string().contains("leaky (Full) on ring: "), "{bad}");
 }
 
-/// Keeps every measurement; asks to stop after so many.
+/// Keeps every measurement; asks to stop after a given number of them.
 struct Watch(Vec<Measurement>, usize);
 
 impl Observer for Watch {

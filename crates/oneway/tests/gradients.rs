@@ -63,7 +63,7 @@ fn together() -> (FromFn, Arc<AtomicUsize>) {
     (problem, calls)
 }
 
-/// Fails after so many gradients.
+/// Fails after a given number of gradients.
 fn failing(after: usize) -> FromFn {
     let calls = AtomicUsize::new(0);
     alone().stochastic(move |agent, x, _, g| {

@@ -8,7 +8,7 @@ use oneway::graph::mixing::{Mixing, Stochastic};
 use oneway::graph::{Digraph, Tree, check_common_root, check_strongly_connected, file, weights};
 use proptest::prelude::*;
 
-/// Digraphs of so many agents, from no edges to many, self-loops and repetitions among them.
+/// Digraphs of `agents` agents, from no edges to many, self-loops and repetitions among them.
 fn digraph_of(agents: usize) -> impl Strategy<Value = Digraph> {
     prop::collection::vec((0..agents, 0..agents), 0..=3 * agents)
         .prop_filter_map("ids are in range", move |edges| Digraph::from_edges(agents, edges).ok())

@@ -6,10 +6,10 @@
 
 use super::{Decoded, Fault};
 
-/// The most bits that one number may have: so many fit into a word beside the up to seven that wait there.
+/// The most bits of one number: what fits into a word beside the up to seven bits that wait there.
 const MOST_BITS: u32 = 57;
 
-/// Bytes of so many numbers of so many bits each: ⌈count·bits/8⌉.
+/// Bytes of `count` numbers of `bits` bits each: ⌈count·bits/8⌉.
 pub(super) const fn packed_bytes(count: usize, bits: u32) -> usize {
     let bits = bits as usize;
     count / 8 * bits + (count % 8 * bits).div_ceil(8) // in this order nothing overflows that has room in memory
@@ -67,7 +67,7 @@ impl<'b> Reader<'b> {
         Self { bytes: bytes.iter(), held: 0, count: 0 }
     }
 
-    /// The next number of so many bits.
+    /// The next number, of `bits` bits.
     #[inline]
     pub(super) fn read(&mut self, bits: u32) -> u64 {
         debug_assert!(bits <= MOST_BITS);

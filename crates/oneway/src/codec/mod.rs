@@ -84,7 +84,7 @@ pub trait Codec: Send + Sync + Debug {
     fn bytes(&self, d: usize) -> usize;
 
     /// Writes an already compressed vector as bytes: exactly `bytes(d)` of them, appended to `out`. Of a vector that
-    /// [`compress`](Self::compress) does not make, so many bytes of no meaning.
+    /// [`compress`](Self::compress) does not make, the output is unspecified.
     fn encode(&self, q: &[f64], out: &mut Vec<u8>);
 
     /// Reads them back, without trust: q to the last bit, or an error that says what is wrong. Never panics, never

@@ -7,7 +7,7 @@ use super::magnitude;
 pub(super) struct Cut {
     /// All magnitudes above this one are kept,
     pub(super) at: u64,
-    /// and the first so many that equal it, or [`ALL`].
+    /// and the first few that equal it (as many as are missing), or [`ALL`].
     pub(super) ties: usize,
 }
 

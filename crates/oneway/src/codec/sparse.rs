@@ -126,7 +126,7 @@ pub struct TopK {
 }
 
 impl TopK {
-    /// Sends so many.
+    /// How many numbers are sent, k.
     pub fn new(kept: Kept) -> Result<Self> {
         Ok(Self { kept: kept.check("top-k")? })
     }
@@ -185,7 +185,7 @@ pub struct RandomK {
 }
 
 impl RandomK {
-    /// Sends so many, times d/k if it is to be unbiased.
+    /// How many numbers are sent, k; they are multiplied by d/k if the codec is to be unbiased.
     pub fn new(kept: Kept, unbiased: bool) -> Result<Self> {
         Ok(Self { kept: kept.check("random-k")?, unbiased })
     }

@@ -134,7 +134,7 @@ impl<'a, R: Read> Source<'a, R> {
         Err(Error::File { path: self.path.to_owned(), message })
     }
 
-    /// Reads so many bytes in place of what `bytes` holds; says whether there were as many.
+    /// Reads `count` bytes in place of what `bytes` holds; says whether there were as many.
     fn fill(&mut self, count: u64, bytes: &mut Vec<u8>) -> Result<bool> {
         bytes.clear();
         let read = (&mut self.bytes).take(count).read_to_end(bytes);

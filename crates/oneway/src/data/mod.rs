@@ -74,7 +74,7 @@ impl Dataset {
         }
     }
 
-    /// Whether it has so many features, as the data have that were trained on.
+    /// Whether it has as many features as the training data: `trained`.
     pub(crate) fn check_features(&self, trained: usize) -> Result<()> {
         match self.features == trained {
             true => Ok(()),

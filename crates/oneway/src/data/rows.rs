@@ -33,7 +33,7 @@ impl SparseRows {
         Self { offsets: vec![0], columns: Columns::Byte(vec![]), values: None }
     }
 
-    /// Whether so many more entries can be appended: there is room for 2³² − 1.
+    /// Whether `entries` more can be appended: there is room for 2³² − 1.
     pub fn has_room(&self, entries: usize) -> bool {
         self.entries().checked_add(entries).is_some_and(|all| u32::try_from(all).is_ok())
     }

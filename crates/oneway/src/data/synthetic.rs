@@ -34,7 +34,7 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// Draws the rows of so many agents from `seed`. O(rows·features).
+    /// Draws the rows of `agents` agents from `seed`. O(rows·features).
     ///
     /// ```
     /// use oneway::data::Synthetic;

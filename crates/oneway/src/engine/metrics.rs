@@ -12,7 +12,7 @@ use crate::engine::simulator::worth_threads;
 use crate::graph::topology::Stationary;
 use crate::method::{Network, Roles};
 
-/// Agents are summed in at most so many blocks; a constant, so that sums do not depend on threads.
+/// The most blocks in which agents are summed; a constant, so that sums do not depend on threads.
 const BLOCKS: usize = 64;
 
 /// The quantities of one state; `None` where a method has no such thing.

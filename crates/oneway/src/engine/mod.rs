@@ -120,7 +120,7 @@ impl<'a> Setup<'a> {
 pub enum Status {
     /// All rounds were done.
     Completed,
-    /// The state was found beyond all bounds when it was next looked at, after so many rounds.
+    /// The state was beyond all bounds when it was next looked at.
     Diverged {
         /// Rounds done when it was noticed.
         round: u64,

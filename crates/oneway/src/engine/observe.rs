@@ -11,7 +11,7 @@ use crate::numeric::row;
 use crate::problem::Problem;
 use crate::{Error, Result};
 
-/// Looks at the state every so many rounds.
+/// Looks at the state at regular rounds.
 pub trait Observer {
     /// Looks; `Break` asks to stop.
     fn observe(&mut self, view: &View<'_>) -> Result<ControlFlow<()>>;

@@ -14,13 +14,13 @@ use crate::numeric::Float;
 use crate::numeric::matrix::{Matrix, stride_of};
 use crate::{Error, Result};
 
-/// Below so many numbers in the models, handing rows to threads costs more than it brings.
+/// With fewer numbers in the models than this, threads cost more than they bring.
 const PARALLEL_FROM: usize = 1 << 15;
 
-/// From so many numbers on, messages are too many for a core's own cache (half a megabyte).
+/// From this many numbers on, messages do not fit into a core's own cache (half a megabyte).
 const FAR_FROM: usize = 1 << 16;
 
-/// Agents are taken in chunks of at most so many, with at most so many numbers in their points: what a chunk needs stays in a near cache.
+/// The most agents of a chunk, and the most numbers in their points: what a chunk needs stays in a near cache.
 const CHUNK: usize = 32;
 const CHUNK_NUMBERS: usize = 1 << 11;
 

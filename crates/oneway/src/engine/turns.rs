@@ -27,7 +27,7 @@ pub struct Turns<T = f64> {
 }
 
 impl<T: Float> Turns<T> {
-    /// For up to so many agents at a time.
+    /// For up to `agents` agents at a time.
     pub fn new(profile: &Profile, agents: usize, d: usize) -> Self {
         let asks = profile.exchanges.iter().flat_map(|exchange| &exchange.turns).chain([&profile.start]);
         let (mut both, mut other) = (false, false);

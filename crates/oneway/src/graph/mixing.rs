@@ -18,7 +18,7 @@ use sums::mix;
 /// How far a row or column may be from summing to one. Sums of n weights 1/n stay well within it.
 const SUM_TOLERANCE: f64 = 1e-9;
 
-/// Rows that are far away are asked for so many agents before they are mixed.
+/// How many agents ahead of mixing the rows that are far away are prefetched.
 const AHEAD: usize = 2;
 
 /// Which way the weights sum to one.
@@ -64,7 +64,7 @@ enum Weights {
 impl Weights {
     /// Keeps weights as it suits them best.
     fn new(each: Vec<f64>) -> Self {
-        /// Below so many, nothing is gained.
+        /// With fewer than this, nothing is gained.
         const MANY: usize = 1 << 16;
         if each.len() < MANY {
             return Weights::Each(each);

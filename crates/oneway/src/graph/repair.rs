@@ -34,7 +34,7 @@ impl Repair {
 /// The fewest links that make a digraph strongly connected: max(sources, sinks) of its condensation, where a component
 /// without links to others is both; none if there is but one component.
 ///
-/// Fewer cannot do: every source needs a link in, every sink a link out. That so many suffice is a theorem of Eswaran and
+/// Fewer cannot do: every source needs a link in, every sink a link out. That this number suffices is a theorem of Eswaran and
 /// Tarjan (1976), whose construction this is: a cycle through sources and the sinks below them, with what is left over
 /// hung into it.
 ///
@@ -83,7 +83,7 @@ pub fn shared(pull: &Mixing, push: &Mixing) -> Result<Repair> {
 /// added to both counts twice.
 ///
 /// For r to reach everyone in G_R, each source component of it that does not hold r needs a link in, and a link from r
-/// is enough: so many links as there are sources, less one if r is in a source. The same holds for the sinks of G_C.
+/// is enough: as many links as there are sources, less one if r is in a source. The same holds for the sinks of G_C.
 /// Where r is matters only through these two ones, so the best root is an agent in a source of G_R and in a sink of G_C;
 /// failing that, in either; failing that, anyone. O(n + m).
 ///

@@ -68,7 +68,7 @@ pub struct Exchange {
 pub enum Ask {
     /// None.
     Nothing,
-    /// ∇F_i(x⁺; ξ_s) of so many fresh samples at one point: the last, and the sum of those before it.
+    /// ∇F_i(x⁺; ξ_s) of a number of fresh samples at one point: the last, and the sum of those before it.
     Samples(usize),
     /// ∇F_i(x⁺; ξ) and ∇F_i(x; ξ) with *one* fresh sample: at the new point and at the last.
     BothPoints,

@@ -134,7 +134,7 @@ pub struct Mail<P, Q> {
     pub push: Q,
 }
 
-/// So many numbers of a coordinate: one, none, an array or a pair of such.
+/// The numbers that belong to one coordinate: one, none, an array or a pair of such.
 pub trait Numbers<S>: Copy {
     /// How many.
     const COUNT: usize;

@@ -11,7 +11,7 @@ const LINE_BYTES: usize = 64;
 /// Double-precision numbers in a cache line.
 pub(crate) const LINE: usize = LINE_BYTES / size_of::<f64>();
 
-/// Rows of so many lines are filled up to whole ones, which makes them at most a ninth longer.
+/// Rows of at least this many lines are filled up to whole ones, which makes them at most a ninth longer.
 const PADDED_FROM: usize = 8;
 
 /// From the start of one row of `width` numbers to the start of the next.

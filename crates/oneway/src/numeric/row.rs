@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use crate::numeric::Float;
 
-/// How wide a packed row is: so many vectors of dimension d, then so many scalars.
+/// How wide a packed row is: vectors of dimension d, then scalars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Width {
     /// Vectors of the problem's dimension.
@@ -19,7 +19,7 @@ impl Width {
     /// Nothing is sent.
     pub const NONE: Width = Width::vectors(0);
 
-    /// So many vectors and no scalars.
+    /// `vectors` vectors and no scalars.
     pub const fn vectors(vectors: usize) -> Self {
         Self { vectors, scalars: 0 }
     }
@@ -200,7 +200,7 @@ impl<T> VectorsMut<'_, T> {
 /// Some agents, ascending.
 #[derive(Debug, Clone, Copy)]
 pub enum Agents<'a> {
-    /// All from one on, so many.
+    /// `len` consecutive agents from `first` on.
     Range {
         /// The first.
         first: usize,

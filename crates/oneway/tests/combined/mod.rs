@@ -33,7 +33,7 @@ pub fn network(kind: &Kind, digraph: &Digraph) -> Topology {
     topology(kind, kind.graphs[0], std::slice::from_ref(digraph), 0)
 }
 
-/// How far the farthest agent is from x* after so many rounds on a quadratic without noise.
+/// How far the farthest agent is from x* after `rounds` rounds on a quadratic without noise.
 pub fn far_from_minimiser(method: &dyn Method, topology: &Topology, η: f64, rounds: usize) -> f64 {
     let problem = quadratic(topology.agents(), 0.0);
     let mut simulator = simulate(method, &problem, topology, η);

@@ -123,7 +123,7 @@ impl World<'_> {
         self.later_gradients(x, k, 0, 0)
     }
 
-    /// The same in a later exchange of the round, after so many gradients in it.
+    /// The same in a later exchange of the round, after `after` gradients in it.
     pub fn later_gradients(&self, x: &Matrix, k: u64, phase: u32, after: usize) -> Matrix {
         let rows = |i: usize| match self.batch {
             Batch::Full => (0..self.rows()).collect::<Vec<_>>(),

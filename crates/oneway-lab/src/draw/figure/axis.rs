@@ -84,7 +84,7 @@ impl Range {
         Some(self.start + share.clamp(-10.0, 11.0) * (self.end - self.start))
     }
 
-    /// Ticks within the range, about so many of them.
+    /// Ticks within the range, about `about` of them.
     pub(crate) fn ticks(&self, about: usize) -> Ticks {
         match self.scale {
             Scale::Linear => linear_ticks(self.min, self.max, about),

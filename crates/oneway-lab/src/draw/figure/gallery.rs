@@ -120,7 +120,7 @@ pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Pict
     pictures
 }
 
-/// Beyond so many agents there is nothing to read in a drawing of a network.
+/// With more agents than this, a drawing of a network cannot be read.
 pub(crate) const MOST_AGENTS: usize = 100;
 
 /// A drawing for each topology and each set of its links that methods use, unless there are too many agents. Topologies that

@@ -14,7 +14,7 @@ pub(crate) const LINE: f64 = 18.0;
 pub(crate) const SAMPLE: f64 = 20.0;
 /// From the plot to the samples of the labels: room for the leaders.
 const LEADER: f64 = 18.0;
-/// Beyond so many series, names at the ends of lines would crowd.
+/// With more series than this, names at the ends of lines would crowd.
 const MOST_LABELS: usize = 7;
 
 const WIDTH: f64 = 680.0;
@@ -122,7 +122,7 @@ impl Layout {
     }
 }
 
-/// Text in lines no wider than so many pixels; a word that is wider has a line of its own.
+/// Text in lines of at most `width` pixels; a wider word gets its own line.
 fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in text.split(' ') {

@@ -3,7 +3,7 @@
 
 use super::palette::{Color, color};
 
-/// So many shades can be told apart.
+/// The number of shades that can be told apart.
 pub(super) const COUNT: usize = 6;
 
 /// For each hue, in the order of [`super::palette`].

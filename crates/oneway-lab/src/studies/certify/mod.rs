@@ -300,7 +300,7 @@ impl Proven {
     }
 }
 
-/// The certificate with the lowest bound for so many rounds. At the largest certified step the margin of the proof is next
+/// The certificate with the lowest bound for `rounds` rounds. At the largest certified step the margin of the proof is next
 /// to nothing and its bound useless; far below, the start is never forgotten.
 fn best(
     certifier: &Certifier,

@@ -31,11 +31,11 @@ const MOMENTA: [f64; 13] = [0.01, 0.015, 0.022, 0.032, 0.046, 0.068, 0.1, 0.15, 
 const EVERY: usize = 2;
 /// With more agents than this each limit takes seconds, and every fourth λ must do.
 const FEW_AGENTS: usize = 40;
-/// Steps of runs are powers of two, from this share of the lowest limit to so many times the highest.
+/// Steps of runs are powers of two, from the first number times the lowest limit to the second times the highest.
 const BEYOND: f64 = 4.0;
-/// So many steps at most.
+/// The most steps that are run.
 const MOST_STEPS: usize = 16;
-/// A last quarter so many times larger than the first half is growth: of the loss, or of the distance between agents.
+/// A last quarter larger than the first half by this factor is growth: of the loss, or of the distance between agents.
 const GROWTH: f64 = 4.0;
 /// States recorded of a run, about.
 const RECORDED: u64 = 16;

@@ -64,7 +64,7 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// t₀.₉₇₅ for ν ≥ 1 degrees of freedom: a 95 % interval reaches so many standard errors either way.
+/// t₀.₉₇₅ for ν ≥ 1 degrees of freedom: a 95 % interval reaches t standard errors either way.
 fn student_975(ν: usize) -> f64 {
     student::quantile(0.025, ν as f64)
 }

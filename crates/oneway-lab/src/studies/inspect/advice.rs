@@ -9,9 +9,9 @@ const NOTABLE: f64 = 1.1;
 const C_PI_NEAR_ONE: f64 = 0.02;
 /// Mixing that takes fewer rounds is nothing to speak of.
 const SLOW_ROUNDS: f64 = 10.0;
-/// Agents that count so many times as much as others are worth a word.
+/// Agents whose weight is this many times that of others are mentioned.
 const UNEVEN: f64 = 100.0;
-/// So many links are named; `--json` has all.
+/// At most this many links are named; `--json` has all.
 const LINKS_NAMED: usize = 12;
 
 /// What a user should know of a topology.

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use super::{Assumption, GraphFacts, Inspection, LimitFacts, RepairFacts, SubgraphFacts};
 use crate::request::{Request, called};
 
-/// Beyond so many agents, what takes too long is left out.
+/// With more agents than this, slow computations are left out.
 const DIAMETER_AGENTS: usize = 5_000;
 const PERRON_AGENTS: usize = 100_000;
 const RADIUS_AGENTS: usize = 2_000;

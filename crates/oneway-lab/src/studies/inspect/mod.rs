@@ -142,7 +142,7 @@ pub(crate) struct SubgraphFacts {
     pub(crate) graph: &'static str,
     /// Whether rows and columns of both matrices sum to one.
     pub(crate) doubly_stochastic: bool,
-    /// Depths of the two trees: weight-1 trees agree exactly after so many rounds.
+    /// Depths of the two trees: weight-1 trees agree exactly after that many rounds.
     pub(crate) pull_depth: Option<usize>,
     pub(crate) push_depth: Option<usize>,
     /// π_R and π_C, an entry for each agent; of links that change, as round 0 begins.

@@ -9,9 +9,9 @@ use oneway::registry;
 use super::{DegreeFacts, GraphFacts, Inspection, LimitFacts, SubgraphFacts};
 use crate::number::number;
 
-/// Up to so many agents, Perron vectors are written out.
+/// Up to this number of agents, Perron vectors are written out.
 const VECTORS_OF: usize = 12;
-/// So many agents of a list are named.
+/// At most this many agents of a list are named.
 const AGENTS_NAMED: usize = 6;
 /// What is not there.
 const NONE: &str = "–";

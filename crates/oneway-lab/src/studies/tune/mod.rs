@@ -45,7 +45,7 @@ impl std::fmt::Display for Criterion {
     }
 }
 
-/// A rung keeps one in so many, and runs so many times longer.
+/// A rung keeps one in this many, and runs this many times longer.
 const KEEP: usize = 3;
 const RUNGS: u32 = 3;
 
@@ -128,7 +128,7 @@ impl Search {
         Ok(())
     }
 
-    /// Runs every trial that is still in for so many rounds and scores it.
+    /// Runs every remaining trial for `rounds` rounds and scores it.
     fn score(
         &mut self,
         rounds: u64,

@@ -63,9 +63,9 @@ pub struct Clock {
     pub step: Times,
     /// Agents' mean steps are drawn uniformly from 1 ± `spread`.
     pub spread: f64,
-    /// So many of the agents, drawn at random, are slow.
+    /// The share of the agents, drawn at random, that are slow.
     pub slow_share: f64,
-    /// Their mean steps are so many times as long.
+    /// How many times as long their mean steps are.
     pub slow_factor: f64,
     /// The mean time of a message on its way.
     pub latency: f64,

@@ -44,7 +44,7 @@ impl Wire {
         }
     }
 
-    /// Takes in so many messages more, as a log says.
+    /// Takes in `messages` more, as a log says.
     pub(super) fn take_in_more(&mut self, messages: u64) {
         self.before = self.taken;
         self.taken += messages;

@@ -73,7 +73,7 @@ impl Faults {
         self.loss == 0.0 && self.delay == 0 && self.churn == Churn::None
     }
 
-    /// Whether these can be, among so many agents; the error says what would be right.
+    /// Whether these are possible among `agents` agents; the error says what would be right.
     ///
     /// ```
     /// use oneway::engine::unreliable::Faults;

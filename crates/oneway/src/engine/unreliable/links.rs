@@ -70,7 +70,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// For so many links, on which a message takes at most `delay` rounds.
+    /// For `links` links, on which a message takes at most `delay` rounds.
     pub(super) fn new(links: usize, delay: u32) -> Self {
         let capacity = delay.max(1) as usize;
         Self { capacity, ranges: vec![(0, 0); links], arrivals: vec![NEVER; links * capacity] }
@@ -140,7 +140,7 @@ impl Queues {
         })
     }
 
-    /// Takes the oldest so many out.
+    /// Takes the oldest `messages` out.
     pub(super) fn pop(&mut self, link: usize, messages: usize) {
         let (first, length) = &mut self.ranges[link];
         *first = (*first + messages as u32) % self.capacity as u32;

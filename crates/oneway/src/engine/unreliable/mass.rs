@@ -99,7 +99,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// The oldest so many rows of a link arrive.
+    /// The oldest `rows` rows of a link arrive.
     fn bring(&mut self, link: usize, rows: usize, sum: &mut Sum<'_>) {
         self.queues.of(link).take(rows).for_each(|place| sum.add(1.0, self.rows.row(place, self.width)));
         self.queues.pop(link, rows);

@@ -35,7 +35,7 @@ pub struct Family {
     pub random: bool,
     /// Whether the graph changes from round to round.
     pub time_varying: bool,
-    /// The digraphs for so many agents, these parameters and this seed: one, or for a time-varying family one for each
+    /// The digraphs for this number of agents, these parameters and this seed: one, or for a time-varying family one for each
     /// round of its period.
     pub build: fn(usize, &Parameters, u64) -> Result<Vec<Digraph>>,
 }
@@ -103,7 +103,7 @@ pub static FAMILIES: &[Family] = &[
         about: "directed ring with chords that lead back",
         parameters: &[
             Parameter::whole("span", "how far back a chord leads, 1 to n − 1", 2),
-            Parameter::whole("every", "each so many agents one has a chord", 1),
+            Parameter::whole("every", "every how many agents one has a chord", 1),
         ],
         random: false,
         time_varying: false,
@@ -175,7 +175,7 @@ pub static FAMILIES: &[Family] = &[
     },
     Family {
         name: "k-out",
-        about: "each agent is heard by so many others, picked at random",
+        about: "each agent is heard by a given number of others, picked at random",
         parameters: &[Parameter::whole("degree", "how many others hear each agent, 1 to n − 1", 4)],
         random: true,
         time_varying: false,
@@ -225,7 +225,7 @@ pub static FAMILIES: &[Family] = &[
 ];
 
 const PERIOD: Parameter =
-    Parameter::whole("period", "rounds that are drawn; after so many the same draws come again", 100);
+    Parameter::whole("period", "rounds that are drawn; after them the same draws come again", 100);
 
 const COLUMNS: Parameter =
     Parameter::whole("columns", "agents in a row, a divisor of n; 0 for the most square grid", 0);
@@ -259,7 +259,7 @@ fn check_count(
     Err(Error::parameter(family, name, value, expected))
 }
 
-/// Whether so many links can be, before one of them is made.
+/// Whether this number of links is possible, before one of them is made.
 fn check_edges(family: &str, agents: usize, edges: usize) -> Result<()> {
     if edges <= MAX_EDGES {
         return Ok(());

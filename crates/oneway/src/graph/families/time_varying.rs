@@ -71,7 +71,7 @@ pub fn random_links(base: &Digraph, probability: f64, period: usize, seed: u64) 
     rounds.collect()
 }
 
-/// The exponential graph with the first so many of its offsets, all of them for 0; links of so many rounds must be possible.
+/// The exponential graph with its first `offsets` offsets, all of them for 0; the links of `period` rounds must be possible.
 pub(super) fn first_offsets(agents: usize, offsets: usize, period: usize) -> Result<Digraph> {
     const FAMILY: &str = "random-links";
     check_agents(FAMILY, agents)?;

@@ -7,7 +7,7 @@ use crate::graph::mixing::{Mixing, Stochastic};
 use crate::graph::perron;
 use crate::{Result, graph::topology::Pair};
 
-/// Unrolled chains up to so many nodes are solved as they are.
+/// Unrolled chains up to this number of nodes are solved as they are.
 const UNROLLED_NODES: usize = 1500;
 /// Products of more agents' matrices are too large.
 const PRODUCT_AGENTS: usize = 2000;

@@ -72,7 +72,7 @@ fn no_fewer_links_connect_any_digraph_of_up_to_five_agents() {
 
 #[test]
 fn no_fewer_links_connect_sparse_digraphs_of_six_agents() {
-    /// Whether so many more links can connect; the next one has at least this bit.
+    /// Whether `more` links can connect; the next one has at least this bit.
     fn possible(pairs: &[(usize, usize)], mask: usize, from: usize, more: usize) -> bool {
         match more {
             0 => strong(6, pairs, mask),

@@ -162,7 +162,7 @@ impl Draws {
         cos
     }
 
-    /// So many standard normals: those that as many calls of [`normal`](Self::normal) give, made side by side.
+    /// Standard normals, one for each place: those that as many calls of [`normal`](Self::normal) give, made side by side.
     #[inline(always)]
     pub fn normals(&mut self, out: &mut [f64]) {
         let aligned = if self.spare_normal.is_some() { out.len().min(1) } else { 0 };

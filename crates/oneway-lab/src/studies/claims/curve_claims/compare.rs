@@ -106,7 +106,7 @@ impl BothWays {
 mod tests {
     use super::*;
 
-    /// A comparison that is lower and higher in so many of six places.
+    /// A comparison with these counts of lower and higher, out of six places.
     fn of_six(lower: usize, higher: usize) -> Comparison {
         let mut comparison = Comparison::new("");
         for place in 0..6 {
