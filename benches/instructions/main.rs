@@ -1,4 +1,4 @@
-//! Does one kernel so many times and nothing else, on this thread alone, for `scripts/count-instructions`.
+//! Does one kernel a given number of times and nothing else, on this thread alone, for `scripts/count-instructions`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../crates/oneway/benches/setting/mod.rs"]

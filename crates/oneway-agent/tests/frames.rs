@@ -80,7 +80,7 @@ fn read<T: Number>(rows: &Rows, pieces: [&[u8]; 2]) -> Option<[usize; 2]> {
 /// A ring of three does a round, and agent 0's two rows are taken from its history.
 fn case<T: Number>(method: &dyn Method, problem: &dyn Problem) -> Case {
     let ring = families::ring(3).unwrap();
-    let ties = Ties::all(&Topology::of(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap());
+    let ties = Ties::all(&Topology::from_digraphs(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap());
     let schedule = Schedule::constant(0.05).unwrap();
     let rows = Task { method, problem, ties: &ties[0], schedule, seed: 5 }.rows();
     let network = MemoryNetwork::<T>::new(&ties, rows.clone(), Mischief::default());

@@ -172,7 +172,7 @@ impl<'a> NetworkedCell<'a> {
         self.cell.entry.run.record_every
     }
 
-    /// States are looked at every so many rounds, to see whether they have diverged.
+    /// How many rounds go by between two looks at the states, to see whether they have diverged.
     pub fn look_every(&self) -> u64 {
         look_every(self.cell.entry.run.record_every)
     }
@@ -215,7 +215,7 @@ impl Share {
     }
 }
 
-/// Builds a problem from its settings, for so many agents; paths in them are relative to `folder`.
+/// Builds a problem from its settings, for `agents` agents; paths in them are relative to `folder`.
 pub fn problem(settings: Table, agents: usize, folder: &Path) -> Result<Box<dyn Problem>> {
     let measure = MeasureSpec::Only { loss_gap: false, agents: false };
     let precision = Precision::F64; // problems know no other

@@ -132,8 +132,10 @@ impl Runner {
         };
         let ((outcome, waited), points) = match spare {
             true => {
-                let run = |recorder: &mut record::Beside<'_, '_>| watched(&mut |view| recorder.record(view));
-                let (ran, points) = record::beside(setup, extras, run)?;
+                let run = |recorder: &mut record::ConcurrentRecorder<'_, '_>| {
+                    watched(&mut |view| recorder.record(view))
+                };
+                let (ran, points) = record::concurrently(setup, extras, run)?;
                 (ran?, points)
             }
             false => {

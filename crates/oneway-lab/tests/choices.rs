@@ -71,7 +71,7 @@ fn how_it_fits(family: &Family, kind: &Kind, graph: Subgraph) -> (&'static str, 
     };
     let topology = match kind.network() {
         Network::Central => Topology::complete(16).unwrap(),
-        _ => Topology::of(&digraphs, graph, weights, 0).unwrap(),
+        _ => Topology::from_digraphs(&digraphs, graph, weights, 0).unwrap(),
     };
     let shape = QuadraticShape { dim: 3, curvature: [0.5, 2.0], heterogeneity: 0.5, noise: 0.1 };
     let (method, problem) = (kind.method([]).unwrap(), Quadratic::new(shape, 16, 3).unwrap());

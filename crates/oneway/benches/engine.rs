@@ -85,7 +85,7 @@ fn round(bencher: Bencher, case: &Case) {
     bencher.bench_local(|| simulator.round());
 }
 
-/// F(x) and ∇F(x) over all of a9a, at so many points at once, on one thread.
+/// F(x) and ∇F(x) over all of a9a, at several points at once, on one thread.
 #[divan::bench(args = [1, 8], sample_size = 20)]
 fn evaluation(bencher: Bencher, points: usize) {
     let problem = problem();

@@ -118,7 +118,7 @@ fn additions<const P: usize>(columns: &[u8]) -> f64 {
     })
 }
 
-/// A single number is loaded as such: this machine's vector gathers are slower than so many loads.
+/// A single number is loaded as such: this machine's vector gathers are slower than single loads.
 #[inline(always)]
 fn in_vectors_of<const P: usize>(work: impl FnOnce()) {
     if P == 1 { work() } else { widest(work) }

@@ -61,7 +61,7 @@ impl Case {
     }
 }
 
-/// Prints seconds a round, of so many runs with metrics off, with metrics every 10 and with those on one thread; a run is
+/// Prints seconds a round, of several runs with metrics off, with metrics every 10 and with those on one thread; a run is
 /// 1000 rounds, batch 1. Rounds are always on one thread: with 20 agents there is nothing to share.
 fn time(case: &Case, times: u64) {
     let problem = problem(Batch::Sampled(1));
@@ -79,7 +79,7 @@ fn time(case: &Case, times: u64) {
     println!("{{\"off\": {}, \"on\": {}, \"on_one_thread\": {}}}", list(&off), list(&on), list(&on_one));
 }
 
-/// Prints the curves of one run of so many rounds, with full batches and with batch 1.
+/// Prints the curves of one run of `rounds` rounds, with full batches and with batch 1.
 fn curves(case: &Case, rounds: u64) {
     let of = |batch| {
         let points = measured(case.simulator(&problem(batch)), rounds);
@@ -112,11 +112,11 @@ fn measured(mut simulator: Simulator<'_>, rounds: u64) -> Vec<Measurement> {
 
 /// The same with all threads, as the lab runs a cell that is alone.
 fn measured_beside(case: &Case, problem: &Logistic) -> Vec<Measurement> {
-    let run = |recorder: &mut record::Beside<'_, '_>| {
+    let run = |recorder: &mut record::ConcurrentRecorder<'_, '_>| {
         let mut record = |view: &View<'_>| recorder.record(view).map(ControlFlow::Continue);
         case.simulator(problem).run(ROUNDS, RECORD_EVERY, &mut record).unwrap()
     };
-    record::beside(case.setup(problem), Extras::default(), run).unwrap().1
+    record::concurrently(case.setup(problem), Extras::default(), run).unwrap().1
 }
 
 fn problem(batch: Batch) -> Logistic {

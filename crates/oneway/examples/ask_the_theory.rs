@@ -6,7 +6,7 @@ use oneway::theory::{floor, stability};
 
 fn main() -> oneway::Result<()> {
     let n = 10;
-    let topology = Topology::of(&[families::ring(n)?], Subgraph::Full, Weights::Uniform, 0)?;
+    let topology = Topology::from_digraphs(&[families::ring(n)?], Subgraph::Full, Weights::Uniform, 0)?;
     let shape = QuadraticShape { dim: 3, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 };
     let problem = Quadratic::new(shape, n, 1)?;
     println!("A ring of {n} agents, curvature 1: c_π = {:.3}\n", topology.c_pi()?);

@@ -10,7 +10,8 @@ const ENOUGH: f64 = 1e-8;
 
 fn main() -> oneway::Result<()> {
     let n = 16;
-    let topology = Topology::of(&[families::exponential(n)?], Subgraph::Full, Weights::Uniform, 0)?;
+    let topology =
+        Topology::from_digraphs(&[families::exponential(n)?], Subgraph::Full, Weights::Uniform, 0)?;
     let shape = QuadraticShape { dim: 5, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.0 };
     let problem = Quadratic::new(shape, n, 1)?;
     let schedule = Schedule::constant(0.2)?;

@@ -14,7 +14,7 @@ fn main() -> oneway::Result<()> {
     edges.extend(missing);
     let digraph = Digraph::from_edges(4, edges)?;
 
-    let topology = Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0)?;
+    let topology = Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0)?;
     let averages = topology.stationary(0)?;
     println!("π_R = {:.3?}", averages.pull); // what each agent's model counts for
     println!("π_C = {:.3?}", averages.push); // where pushed mass ends up

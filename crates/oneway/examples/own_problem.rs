@@ -26,7 +26,8 @@ fn main() -> oneway::Result<()> {
         })
         .with_smoothness(1.0);
 
-    let topology = Topology::of(&[families::exponential(AGENTS)?], Subgraph::Full, Weights::Uniform, 0)?;
+    let topology =
+        Topology::from_digraphs(&[families::exponential(AGENTS)?], Subgraph::Full, Weights::Uniform, 0)?;
     let mean = (0..AGENTS).map(centre).sum::<f64>() / AGENTS as f64;
     println!("the mean of the centres is {mean:.2}");
     for (name, momentum) in [("λ = 1", 1.0), ("λ = 0.1", 0.1)] {

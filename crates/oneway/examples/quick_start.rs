@@ -6,7 +6,7 @@ use oneway::problems::{Quadratic, QuadraticShape};
 fn main() -> oneway::Result<()> {
     let n = 20;
     let digraph = families::flower(n, 4)?; // four one-way rings through agent 0
-    let topology = Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0)?;
+    let topology = Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0)?;
     let shape = QuadraticShape { dim: 10, curvature: [0.1, 1.0], heterogeneity: 1.0, noise: 0.0 };
     let problem = Quadratic::new(shape, n, 1)?;
     let method = methods::Smtpp::new(0.1)?;

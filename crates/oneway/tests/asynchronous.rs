@@ -130,7 +130,7 @@ proptest! {
     fn a_log_replays_to_the_same_bits(digraph in strongly_connected(6), clock in clocks()) {
         let problem = quadratic(digraph.agents(), 0.3);
         let method = Smtpp::new(0.3).unwrap();
-        let topology = Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        let topology = Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
         let setup = setup(&method, &problem, &topology, 0.02);
         let mut first = Asynchronous::logging(setup, clock).unwrap();
         (0..25).try_for_each(|_| first.round()).unwrap();
@@ -152,7 +152,8 @@ proptest! {
 #[test]
 fn mass_on_its_way_is_missing_in_what_agents_hold() {
     let problem = quadratic(9, 0.0);
-    let topology = Topology::of(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let topology =
+        Topology::from_digraphs(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.01), ROUGH).unwrap();
     (0..20).try_for_each(|_| engine.round()).unwrap();
     let view = engine.view();
@@ -233,7 +234,8 @@ fn every_method_is_refused_or_comes_to_the_minimiser() {
 #[test]
 fn push_sum_weights_that_run_dry_are_said() {
     let problem = quadratic(9, 0.0);
-    let ring = Topology::of(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let ring =
+        Topology::from_digraphs(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let ended = |method: &dyn Method, slow_factor: f64| {
         let clock = Clock { slow_share: 0.12, slow_factor, ..Clock::EVEN };
         let mut engine = Asynchronous::new(setup(method, &problem, &ring, 0.001), clock).unwrap();
@@ -250,7 +252,8 @@ fn push_sum_weights_that_run_dry_are_said() {
 fn sgp_has_a_bias_towards_fast_agents() {
     let problem = quadratic(9, 0.0);
     let topology =
-        Topology::of(&[families::exponential(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Topology::from_digraphs(&[families::exponential(9).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+            .unwrap();
     let sgp = build(methods::kind("sgp").unwrap());
     let clock = Clock { slow_share: 0.34, slow_factor: 8.0, ..Clock::EVEN };
     let mut engine = Asynchronous::new(setup(&*sgp, &problem, &topology, 0.002), clock).unwrap();
@@ -274,7 +277,8 @@ fn sgp_has_a_bias_towards_fast_agents() {
 fn threads_change_nothing() {
     let problem = logistic(9, Batch::Sampled(1));
     let topology =
-        Topology::of(&[families::exponential(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Topology::from_digraphs(&[families::exponential(9).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+            .unwrap();
     let hash = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
@@ -295,7 +299,7 @@ fn what_cannot_run_without_rounds_is_refused_with_the_reason() {
     };
     assert!(refused(&Csgdm::new(0.1).unwrap(), &complete).contains("waits for everyone"));
     let (_, changing) = digraphs().pop().unwrap();
-    let changing = Topology::of(&changing, Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let changing = Topology::from_digraphs(&changing, Subgraph::Full, Weights::Uniform, 0).unwrap();
     assert!(refused(&PUSH_PULL, &changing).contains("changes with the round"));
     let bad = Clock { loss: 1.5, ..Clock::EVEN };
     let error = Asynchronous::new(setup(&PUSH_PULL, &problem, &complete, 0.1), bad).unwrap_err();
@@ -333,7 +337,8 @@ fn who_has_not_been_heard_is_replaced_by_oneself() {
 #[test]
 fn a_synchronous_round_lasts_as_long_as_what_it_waits_for() {
     let problem = quadratic(9, 0.0);
-    let ring = Topology::of(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let ring =
+        Topology::from_digraphs(&[families::ring(9).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let timed = |method: &dyn Method, clock, rounds| {
         let setup = setup(method, &problem, &ring, 0.01);
         let mut engine = Synchronous::new(Box::new(Simulator::new(setup).unwrap()), clock).unwrap();
@@ -370,7 +375,8 @@ fn a_thousand_agents_are_quick() {
     let (n, units) = (1000, 100);
     let problem = logistic(n, Batch::Sampled(1));
     let topology =
-        Topology::of(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Topology::from_digraphs(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+            .unwrap();
     let clock = Clock { step: Times::Exponential, ..ROUGH };
     let mut engine = Asynchronous::new(setup(&PUSH_PULL, &problem, &topology, 0.01), clock).unwrap();
     let started = Instant::now();

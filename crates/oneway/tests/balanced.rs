@@ -38,7 +38,8 @@ fn run(method: &dyn Method, problem: &dyn Problem, topology: &Topology, η: f64)
 
 /// Doubly stochastic, and not symmetric.
 fn exponential(n: usize) -> Topology {
-    Topology::of(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+        .unwrap()
 }
 
 /// A problem's gradients and a network's mixing, on all agents' vectors one after another.

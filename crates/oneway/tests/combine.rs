@@ -211,7 +211,8 @@ fn laws_and_solutions_stay() {
 #[test]
 fn theory_knows_the_limits_of_local_steps() {
     let topology =
-        Topology::of(&[families::flower(7, 3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Topology::from_digraphs(&[families::flower(7, 3).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+            .unwrap();
     let problem = oneway::problems::Quadratic::new(
         oneway::problems::QuadraticShape { dim: 2, curvature: [1.0, 1.0], heterogeneity: 1.0, noise: 0.0 },
         7,

@@ -48,7 +48,7 @@ fn methods_that_need_whole_messages_refuse_a_codec() {
 #[test]
 fn weights_are_mixed_as_the_vectors_are() {
     let (there, back) = (families::ring(5).unwrap(), families::star(5).unwrap());
-    let topology = Topology::of(&[there, back], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let topology = Topology::from_digraphs(&[there, back], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let kind = oneway::methods::kind("push-diging").unwrap();
     let method = compressed(kind, Box::new(Identity), Damping::direct(0.5));
     let far = far_from_minimiser(&method, &topology, 0.02, 6000);

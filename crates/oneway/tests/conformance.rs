@@ -257,7 +257,7 @@ fn a_recorder_beside_a_run_measures_the_same() {
         }
         for threads in [1, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let run = |recorder: &mut record::Beside<'_, '_>| {
+            let run = |recorder: &mut record::ConcurrentRecorder<'_, '_>| {
                 let mut simulator = Simulator::new(setup).unwrap();
                 for _ in 0..45 {
                     recorder.record(&simulator.view()).unwrap();
@@ -265,7 +265,7 @@ fn a_recorder_beside_a_run_measures_the_same() {
                 }
                 simulator.state_hash()
             };
-            let (hash, measured) = pool.install(|| record::beside(setup, EXTRAS, run)).unwrap();
+            let (hash, measured) = pool.install(|| record::concurrently(setup, EXTRAS, run)).unwrap();
             assert_eq!(
                 (hash, measured),
                 (simulator.state_hash(), expected.clone()),
@@ -339,7 +339,7 @@ fn methods_are_kept_from_networks_they_are_not_made_for() {
     let problem = quadratic(4, 0.0);
     let of = |edges: &[(usize, usize)]| {
         let digraph = Digraph::from_edges(4, edges.iter().copied()).unwrap();
-        Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+        Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
     };
     let (ring, path, apart) =
         (of(&[(0, 1), (1, 2), (2, 3), (3, 0)]), of(&[(0, 1), (1, 2), (2, 3)]), of(&[(0, 1), (2, 3)]));
@@ -368,7 +368,7 @@ fn methods_are_kept_from_networks_they_are_not_made_for() {
     let error = Simulator::new(setup).unwrap_err().to_string();
     assert!(error.contains("agent 1 gives itself no weight"), "{error}");
     let (_, moving) = digraphs().pop().unwrap();
-    let moving = Topology::of(&moving, Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let moving = Topology::from_digraphs(&moving, Subgraph::Full, Weights::Uniform, 0).unwrap();
     let error = moving.check(Network::PullOnly).unwrap_err().to_string();
     assert!(error.contains("one π_R for all rounds") && error.contains("agent"), "{error}");
 }

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 const D: usize = 3;
 
 fn topology(digraph: Digraph, subgraph: Subgraph) -> Topology {
-    Topology::of(&[digraph], subgraph, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(&[digraph], subgraph, Weights::Uniform, 0).unwrap()
 }
 
 /// A random n×D matrix, by rows.
@@ -141,7 +141,7 @@ fn what_does_not_contract_is_refused() {
     let periodic = Topology::fixed(turn(Stochastic::Rows), turn(Stochastic::Columns)).unwrap();
     assert!(Deviation::pull(&periodic).unwrap_err().to_string().contains("periodic"));
     let varying = families::one_peer_exponential(8).unwrap();
-    let varying = Topology::of(&varying, Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let varying = Topology::from_digraphs(&varying, Subgraph::Full, Weights::Uniform, 0).unwrap();
     assert!(Deviation::push(&varying).unwrap_err().to_string().contains("fixed network"));
     let many = Deviation::pull(&topology(families::ring(2001).unwrap(), Subgraph::Full));
     assert!(many.unwrap_err().to_string().contains("at most 2000 agents"));

@@ -30,7 +30,7 @@ fn around(name: &str, estimator: AnyEstimator) -> Box<dyn Method> {
 }
 
 fn full(digraph: Digraph) -> Topology {
-    Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
 }
 
 /// Every method with room for an estimator takes every estimator, and finds the minimiser of a problem without noise if it tracks.

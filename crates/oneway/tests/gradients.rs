@@ -31,7 +31,7 @@ const MANY: usize = 37;
 
 fn network() -> Topology {
     let digraph = families::exponential(AGENTS).unwrap();
-    Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
 }
 
 fn setup<'a>(problem: &'a dyn Problem, topology: &'a Topology) -> Setup<'a> {

@@ -42,7 +42,7 @@ proptest! {
     fn smtpp_without_momentum_is_push_pull_one_round_late(digraph in strongly_connected(8)) {
         let problem = logistic(digraph.agents(), Batch::Full);
         for graph in [Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees] {
-            let topology = Topology::of(std::slice::from_ref(&digraph), graph, Weights::Uniform, 0).unwrap();
+            let topology = Topology::from_digraphs(std::slice::from_ref(&digraph), graph, Weights::Uniform, 0).unwrap();
             let η = STEP / topology.c_pi().unwrap();
             let smtpp = Smtpp::new(1.0).unwrap();
             let mut late = simulate(&smtpp, &problem, &topology, η);
@@ -59,7 +59,7 @@ proptest! {
     fn methods_without_their_extras_are_push_pull_and_ab(digraph in strongly_connected(8)) {
         let problem = logistic(digraph.agents(), Batch::Sampled(1));
         for graph in [Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees] {
-            let topology = Topology::of(std::slice::from_ref(&digraph), graph, Weights::Uniform, 0).unwrap();
+            let topology = Topology::from_digraphs(std::slice::from_ref(&digraph), graph, Weights::Uniform, 0).unwrap();
             let run = |method: &dyn Method| {
                 let mut simulator = simulate(method, &problem, &topology, STEP / topology.c_pi().unwrap());
                 advance(&mut simulator, ROUNDS);
@@ -85,7 +85,7 @@ proptest! {
         let (d, η) = (problem.dim(), 0.05);
         let method = build(kind("r-fast").unwrap());
         for graph in [Subgraph::Full, Subgraph::LazyTrees] {
-            let topology = Topology::of(std::slice::from_ref(&digraph), graph, Weights::Uniform, 0).unwrap();
+            let topology = Topology::from_digraphs(std::slice::from_ref(&digraph), graph, Weights::Uniform, 0).unwrap();
             let mut simulator = simulate(&*method, &problem, &topology, η);
             let all = |simulator: &Simulator<'_>, index: usize| -> Vec<f64> {
                 (0..n).flat_map(|i| simulator.view().vector(i, index).to_vec()).collect()
@@ -115,7 +115,7 @@ proptest! {
     fn frost_learns_the_perron_vector(digraph in strongly_connected(6)) {
         let n = digraph.agents();
         let topology =
-            Topology::of(std::slice::from_ref(&digraph), Subgraph::Full, Weights::Uniform, 0).unwrap();
+            Topology::from_digraphs(std::slice::from_ref(&digraph), Subgraph::Full, Weights::Uniform, 0).unwrap();
         let π_r = &topology.stationary(0).unwrap().pull;
         let problem = logistic(n, Batch::Full);
         let frost = Frost::of(Gradient);
@@ -177,7 +177,8 @@ fn smtpp_on_the_complete_graph_is_centralised() {
 fn doubly_stochastic_weights_make_push_sum_vanish() {
     let n = 8;
     let topology =
-        Topology::of(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Topology::from_digraphs(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+            .unwrap();
     let problem = logistic(n, Batch::Sampled(2));
     let kinds = ["sgp", "push-diging", "push-pull", "dsgt", "add-opt", "ab", "gt"];
     let built = kinds.map(|name| build(kind(name).unwrap()));
@@ -211,7 +212,8 @@ fn doubly_stochastic_weights_make_push_sum_vanish() {
 fn frost_with_doubly_stochastic_weights_is_gradient_tracking() {
     let n = 8;
     let topology =
-        Topology::of(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Topology::from_digraphs(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+            .unwrap();
     let problem = logistic(n, Batch::Sampled(1));
     let (d, frost, gt) = (problem.dim(), Frost::of(Gradient), Ab::new(Gradient, 0.0).unwrap().balanced());
     let mut gt = simulate(&gt, &problem, &topology, 0.1);
@@ -233,7 +235,8 @@ fn frost_with_doubly_stochastic_weights_is_gradient_tracking() {
 #[test]
 fn r_fast_with_equal_self_weights_is_push_pull() {
     let topology =
-        Topology::of(&[families::exponential(8).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        Topology::from_digraphs(&[families::exponential(8).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+            .unwrap();
     let problem = logistic(8, Batch::Sampled(1));
     let r_fast = build(kind("r-fast").unwrap());
     let mut r_fast = simulate(&*r_fast, &problem, &topology, 0.4);

@@ -45,7 +45,7 @@ fn mean_losses(method: &dyn Method, topology: &Topology) -> Vec<f64> {
 #[test]
 fn smtpp_overlaps_with_csgdm_on_the_exponential_graph() {
     let digraph = families::exponential(AGENTS).unwrap();
-    let exponential = Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let exponential = Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
     assert_eq!(exponential.c_pi().unwrap(), 1.0);
     let smtpp = mean_losses(&Smtpp::new(0.1).unwrap(), &exponential);
     let csgdm = mean_losses(&Csgdm::new(0.1).unwrap(), &Topology::complete(AGENTS).unwrap());

@@ -24,7 +24,7 @@ use oneway::theory::linear::RoundMap;
 use oneway::theory::stability::{limit, rate};
 
 fn topology(digraph: &Digraph, subgraph: Subgraph) -> Topology {
-    Topology::of(std::slice::from_ref(digraph), subgraph, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(std::slice::from_ref(digraph), subgraph, Weights::Uniform, 0).unwrap()
 }
 
 fn close(value: f64, expected: f64, share: f64) -> bool {
@@ -196,7 +196,7 @@ fn coefficients_of_rules_are_those_of_vectors() {
         }
         compared += 1;
     }
-    let varying = Topology::of(&varying.unwrap(), Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let varying = Topology::from_digraphs(&varying.unwrap(), Subgraph::Full, Weights::Uniform, 0).unwrap();
     for name in ["push-pull", "sgp", "r-fast", "dsmt"] {
         same(&*kind(name).unwrap().method([]).unwrap(), &varying, &format!("{name}, time-varying"));
     }
@@ -282,7 +282,7 @@ fn time_varying_topologies_have_limits_too() {
         &oneway::parameters::Parameters::new("one-peer-exponential", &[], []).unwrap(),
         1,
     );
-    let topology = Topology::of(&digraphs.unwrap(), Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let topology = Topology::from_digraphs(&digraphs.unwrap(), Subgraph::Full, Weights::Uniform, 0).unwrap();
     let raw = limit(&PUSH_PULL, &topology).unwrap().raw;
     for (factor, converges) in [(0.97, true), (1.03, false)] {
         let (moved, _) = movements(&PUSH_PULL, &topology, factor * raw, 3000, 1);

@@ -16,7 +16,7 @@ use oneway::theory::stability::limit;
 use proptest::prelude::*;
 
 fn topology_of(digraphs: &[Digraph]) -> Topology {
-    Topology::of(digraphs, Subgraph::Full, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(digraphs, Subgraph::Full, Weights::Uniform, 0).unwrap()
 }
 
 fn drawn(name: &str, agents: usize, given: &[(&str, f64)], seed: u64) -> Topology {
@@ -115,7 +115,7 @@ fn limits_of_a_period_are_those_that_runs_have() {
 #[test]
 fn stationary_vectors_move_with_the_rounds() {
     for (name, digraphs) in digraphs() {
-        let topology = Topology::of(&digraphs, Subgraph::Full, Weights::Uniform, 0).unwrap();
+        let topology = Topology::from_digraphs(&digraphs, Subgraph::Full, Weights::Uniform, 0).unwrap();
         for k in 0..topology.period().len() as u64 {
             let (now, next) = (topology.stationary(k).unwrap(), topology.stationary(k + 1).unwrap());
             let (mut pulled, mut pushed) = (vec![0.0; 9], vec![0.0; 9]);

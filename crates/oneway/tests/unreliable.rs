@@ -209,7 +209,8 @@ fn farthest(points: impl Iterator<Item = Vec<f64>>, there: &[f64]) -> f64 {
 #[test]
 fn who_is_cut_off_loses_its_push_sum_weight() {
     let problem = quadratic(3, 0.0);
-    let topology = Topology::of(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let topology =
+        Topology::from_digraphs(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let away =
         |to| Faults { churn: Churn::Listed(vec![Absence { agent: 0, from: 0, to }]), ..Faults::default() };
     let push_diging = build(oneway::methods::kind("push-diging").unwrap());

@@ -64,7 +64,7 @@ fn methods_that_need_every_message_are_refused_with_the_reason() {
     assert!(late.to_string().contains("push-sum weights"), "{late}");
 
     let apart = Digraph::from_edges(3, [(0, 1)]).unwrap();
-    let apart = Topology::of(&[apart], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let apart = Topology::from_digraphs(&[apart], Subgraph::Full, Weights::Uniform, 0).unwrap();
     assert!(refused(&PUSH_PULL, &apart).contains("no common root"));
     let four = Topology::complete(4).unwrap();
     assert!(refused(&PUSH_PULL, &four).contains("the problem has 3 agents, the topology 4"));

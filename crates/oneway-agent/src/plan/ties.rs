@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn ties_are_rows_of_r_and_columns_of_c() {
         let digraph = families::exponential(6).unwrap();
-        let topology = Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        let topology = Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
         for (agent, ties) in Ties::all(&topology).into_iter().enumerate() {
             let pair = topology.at(0);
             let links = ties.at(17);
@@ -193,7 +193,8 @@ mod tests {
     #[test]
     fn a_ring_lets_one_be_ahead_by_all_the_others() {
         let topology =
-            Topology::of(&[families::ring(5).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+            Topology::from_digraphs(&[families::ring(5).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+                .unwrap();
         let ties = Ties::of(&topology, 2);
         assert_eq!(ties.lag, 4);
         assert_eq!((ties.heard(Graph::Pull), ties.hearers(Graph::Push)), ([1].into(), [3].into()));

@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn it_serves_what_it_keeps_and_says_what_it_let_go() {
         let topology =
-            Topology::of(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+            Topology::from_digraphs(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+                .unwrap();
         let history = History::new(7, Ties::of(&topology, 1), 3, 1);
         let mut bytes = vec![];
         assert_eq!(history.frame(2, Graph::Push, at(0), &mut bytes), Found::Ahead);

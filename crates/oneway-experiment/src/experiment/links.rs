@@ -108,7 +108,7 @@ impl Links {
     pub fn topology(&self, spec: &TopologySpec, graph: Subgraph) -> Result<Arc<Topology>> {
         match self {
             Links::Digraphs(digraphs) => {
-                Ok(Arc::new(Topology::of(digraphs, graph, spec.weights, spec.root)?))
+                Ok(Arc::new(Topology::from_digraphs(digraphs, graph, spec.weights, spec.root)?))
             }
             Links::Explicit(_) if graph != Subgraph::Full || spec.weights != Weights::Uniform => {
                 bail!("its weights are given link by link: `graph` must be \"full\" and `weights` left out")

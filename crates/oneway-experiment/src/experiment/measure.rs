@@ -37,9 +37,9 @@ impl Identify for Measure {
 const LOSS_GAP: &str = "loss_gap";
 const AGENTS: &str = "agents_grad_norm_sq";
 
-/// F* is looked for unasked if a pass over all data takes at most so many products, as a9a's rows do: a tenth of a second.
+/// F* is looked for unasked if a pass over all data takes at most this many products, as a9a's rows do: a tenth of a second.
 const MOST_FOR_OPTIMUM: usize = 1 << 23;
-/// ∇F is taken at all agents unasked if that takes at most so many products: what a round or two take in a small experiment.
+/// ∇F is taken at all agents unasked if that takes at most this many products: what a round or two take in a small experiment.
 const MOST_FOR_AGENTS: usize = 1 << 14;
 
 impl MeasureSpec {

@@ -91,7 +91,7 @@ fn quadratic_minimum(problem: &dyn Problem) -> (f64, bool) {
     (loss, dot(&g, &g) <= 1e8 * enough)
 }
 
-/// The lowest point found in so many `steps` from the start, or before that where ‖∇F‖² is below the share `tolerance` of
+/// The lowest point found in `steps` steps from the start, or before that where ‖∇F‖² is below the share `tolerance` of
 /// what it is there.
 pub(crate) fn minimum(problem: &dyn Problem, steps: usize, tolerance: f64) -> Minimum {
     let dim = problem.dim();

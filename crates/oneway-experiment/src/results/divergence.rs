@@ -5,7 +5,7 @@
 
 use oneway::engine::metrics::Measurement;
 
-/// A run that ends at so many times the loss of its start has diverged.
+/// A run that ends at this many times the loss of its start has diverged.
 const LOSS_OVER_START: f64 = 1e6;
 /// So has one whose agents end further apart than 10¹⁵, squared: what they hold of size 1 is lost in rounding.
 const CONSENSUS_ERROR: f64 = 1e30;

@@ -124,7 +124,7 @@ impl Case {
                 let pull = weights::uniform_rows(&graph.reversed()).unwrap();
                 Topology::fixed(pull, weights::uniform_columns(&graph).unwrap())
             }
-            _ => Topology::of(&[graph], Subgraph::Full, Weights::Uniform, 0),
+            _ => Topology::from_digraphs(&[graph], Subgraph::Full, Weights::Uniform, 0),
         };
         (topology.unwrap(), seconds)
     }

@@ -14,7 +14,7 @@ const TRY: Duration = Duration::from_millis(10);
 /// There are five tries, or three where five would take longer than this.
 const ENOUGH: Duration = Duration::from_millis(300);
 
-/// Bytes a second that a copy moves when both arrays together have so many `bytes`.
+/// Bytes a second that a copy moves when both arrays together have `bytes` bytes.
 pub fn copy(bytes: usize, threads: usize) -> f64 {
     let numbers = (bytes / 16 / threads).max(16);
     let parts = (0..threads).map(|_| (vec![1.0; numbers], vec![1.0; numbers])).collect();
@@ -64,7 +64,7 @@ pub fn gather(lists: &[Picks<'_>], threads: usize) -> f64 {
     readers.iter().map(|&read| read_by(read)).fold(f64::INFINITY, f64::min)
 }
 
-/// Rows of W numbers, asked for so many picks AHEAD.
+/// Rows of W numbers, prefetched AHEAD picks before they are used.
 fn read<const W: usize, const AHEAD: usize>(list: &Picks<'_>) {
     let (picks, rows) = (list.picks, list.rows.as_chunks::<W>().0);
     widest(

@@ -15,7 +15,7 @@ pub fn problem() -> Logistic {
 
 pub fn exponential() -> Topology {
     let digraph = families::exponential(AGENTS).unwrap();
-    Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
 }
 
 /// The exponential graph with every link both ways.
@@ -23,10 +23,10 @@ pub fn both_ways() -> Topology {
     let one_way = families::exponential(AGENTS).unwrap();
     let edges = one_way.edges().flat_map(|(from, to)| [(from, to), (to, from)]);
     let digraph = Digraph::from_edges(AGENTS, edges).unwrap();
-    Topology::of(&[digraph], Subgraph::Full, Weights::Metropolis, 0).unwrap()
+    Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Metropolis, 0).unwrap()
 }
 
-/// Σ_i f_i over all of a9a at so many points at once, on one thread; `gradients` are those of the last agent.
+/// Σ_i f_i over all of a9a at several points at once, on one thread; `gradients` are those of the last agent.
 pub fn evaluate(problem: &Logistic, points: usize, gradients: &mut [f64]) -> f64 {
     let at = |p: usize| (0..problem.dim()).map(|k| 0.01 * (k + p) as f64 - 0.5).collect();
     let at: Vec<Vec<f64>> = (0..points).map(at).collect();

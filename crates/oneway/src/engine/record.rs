@@ -97,16 +97,23 @@ impl Recorder {
 /// alone and too small to share its rounds. Returns what `run` returns, and all measurements, with the bits of [`Recorder`].
 ///
 /// At most two batches are on their way at a time; a run that is ahead of them helps.
-pub fn beside<'a, R: Send>(
+pub fn concurrently<'a, R: Send>(
     setup: Setup<'a>,
     extras: Extras,
-    run: impl FnOnce(&mut Beside<'_, '_>) -> R + Send,
+    run: impl FnOnce(&mut ConcurrentRecorder<'_, '_>) -> R + Send,
 ) -> Result<(R, Vec<Measurement>)> {
     let (measured, under_way) = (Mutex::new(vec![]), AtomicUsize::new(0));
     let returned = rayon::scope(|scope| {
         let waiting = Batch::default();
-        let mut recorder =
-            Beside { scope, setup, extras, waiting, batches: 0, measured: &measured, under_way: &under_way };
+        let mut recorder = ConcurrentRecorder {
+            scope,
+            setup,
+            extras,
+            waiting,
+            batches: 0,
+            measured: &measured,
+            under_way: &under_way,
+        };
         let returned = run(&mut recorder);
         recorder.send_off().map(|()| returned)
     })?;
@@ -119,9 +126,9 @@ pub fn beside<'a, R: Send>(
 /// A batch's place, and what was found in it.
 type Numbered = (usize, Result<Vec<Measurement>>);
 
-/// The recorder of [`beside`].
+/// The recorder of [`concurrently`].
 #[derive(Debug)]
-pub struct Beside<'s, 'scope> {
+pub struct ConcurrentRecorder<'s, 'scope> {
     scope: &'s Scope<'scope>,
     setup: Setup<'scope>,
     extras: Extras,
@@ -131,7 +138,7 @@ pub struct Beside<'s, 'scope> {
     under_way: &'scope AtomicUsize,
 }
 
-impl Beside<'_, '_> {
+impl ConcurrentRecorder<'_, '_> {
     /// Takes a state to be measured. An error is that of a batch before.
     pub fn record(&mut self, view: &View<'_>) -> Result<()> {
         if self.waiting.push(view) {
@@ -223,13 +230,13 @@ mod tests {
         let topology = Topology::complete(2).unwrap();
         let schedule = Schedule::constant(0.1).unwrap();
         let setup = Setup { method: &PUSH_PULL, problem: &Broken, topology: &topology, schedule, seed: 1 };
-        let run = |recorder: &mut Beside<'_, '_>| {
+        let run = |recorder: &mut ConcurrentRecorder<'_, '_>| {
             let mut simulator = Simulator::new(setup).unwrap();
             for _ in 0..100 {
                 recorder.record(&simulator.view()).unwrap();
                 simulator.round().unwrap();
             }
         };
-        let _ = beside(setup, Extras::default(), run);
+        let _ = concurrently(setup, Extras::default(), run);
     }
 }

@@ -138,7 +138,12 @@ impl Topology {
     /// The topology that a method gets on a digraph (several: one for each round of the period).
     ///
     /// Trees are cut from a fixed digraph only.
-    pub fn of(digraphs: &[Digraph], subgraph: Subgraph, weights: Weights, root: usize) -> Result<Self> {
+    pub fn from_digraphs(
+        digraphs: &[Digraph],
+        subgraph: Subgraph,
+        weights: Weights,
+        root: usize,
+    ) -> Result<Self> {
         if subgraph == Subgraph::Full {
             let pairs = digraphs.iter().map(|digraph| match weights {
                 Weights::Uniform => Ok(Pair {

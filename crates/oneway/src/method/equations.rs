@@ -182,7 +182,7 @@ impl Trace {
         update.input_at(update.results[i]) != Some(COMMON_INPUTS + i)
     }
 
-    /// Vector i of the state after so many exchanges of a round.
+    /// Vector i of the state after some exchanges of a round.
     fn name(&self, i: usize, exchanges: usize) -> String {
         let count = |phases: std::ops::Range<usize>| phases.filter(|phase| self.changes(*phase, i)).count();
         let (done, all) = (count(0..exchanges), count(0..self.exchanges.len()));

@@ -8,14 +8,14 @@ use crate::{Error, Result};
 /// How many rows a stochastic gradient looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Batch {
-    /// So many rows of the agent's own, drawn uniformly with replacement.
+    /// A number of the agent's own rows, drawn uniformly with replacement.
     Sampled(usize),
     /// All of the agent's rows: the exact gradient.
     Full,
 }
 
 impl Batch {
-    /// Whether an agent with so many rows can draw it.
+    /// Whether an agent with that many rows can draw it.
     pub(super) fn check(self, rows_per_agent: usize) -> Result<()> {
         match self {
             Batch::Sampled(size) if !(1..=rows_per_agent).contains(&size) => {
@@ -32,7 +32,7 @@ impl Batch {
 pub(super) enum RowNumbers<'d> {
     /// All of these.
     All(Range<usize>),
-    /// So many that are drawn from these, with replacement.
+    /// A number of them, drawn with replacement.
     Drawn(usize, Range<usize>, &'d mut Draws),
 }
 

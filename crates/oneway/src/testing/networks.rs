@@ -44,7 +44,7 @@ pub fn balanced(digraphs: &[Digraph]) -> Result<Topology> {
         Digraph::from_edges(digraph.agents(), links)
     };
     let graphs = digraphs.iter().map(both_ways).collect::<Result<Vec<_>>>()?;
-    Topology::of(&graphs, Subgraph::Full, Weights::Metropolis, 0)
+    Topology::from_digraphs(&graphs, Subgraph::Full, Weights::Metropolis, 0)
 }
 
 /// The same with half of all weight kept: (I + W)/2.

@@ -81,7 +81,7 @@ impl<'a> Subject<'a> {
                 let balanced = balanced(digraphs)?;
                 if self.lazy_weights { lazy(&balanced) } else { Ok(balanced) }
             }
-            _ => Topology::of(digraphs, graph, Weights::Uniform, root),
+            _ => Topology::from_digraphs(digraphs, graph, Weights::Uniform, root),
         }
     }
 

@@ -86,7 +86,7 @@ impl Deviation {
 /// use oneway::theory::contraction::Deviation;
 /// use oneway::graph::topology::{Subgraph, Topology, Weights};
 /// # fn main() -> oneway::Result<()> {
-/// let ring = Topology::of(&[families::ring(5)?], Subgraph::Full, Weights::Uniform, 0)?;
+/// let ring = Topology::from_digraphs(&[families::ring(5)?], Subgraph::Full, Weights::Uniform, 0)?;
 /// let pull = Deviation::pull(&ring)?;
 /// assert!((pull.radius() - (std::f64::consts::PI / 5.0).cos()).abs() < 1e-12); // |½ + ½e^{2πi/5}|
 /// let norm = pull.contraction(0.9)?;

@@ -118,7 +118,7 @@ impl Bias {
 /// use oneway::{methods::{PUSH_PULL, SGP}, theory::floor::bias};
 /// use oneway::graph::topology::{Subgraph, Topology, Weights};
 /// let flower = families::flower(5, 2).unwrap();
-/// let topology = Topology::of(&[flower], Subgraph::Full, Weights::Uniform, 0).unwrap();
+/// let topology = Topology::from_digraphs(&[flower], Subgraph::Full, Weights::Uniform, 0).unwrap();
 /// let pulls = [1.0, 0.0, 0.0, 0.0, -1.0];
 /// assert_eq!(bias(&PUSH_PULL, &topology, 0.05).unwrap().at_average(&pulls), 0.0); // it tracks
 /// assert!(bias(&SGP, &topology, 0.05).unwrap().at_average(&pulls) > 1e-6);

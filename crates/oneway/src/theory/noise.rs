@@ -21,7 +21,7 @@ pub struct Estimate {
     pub point: usize,
 }
 
-/// The largest over agents and `points` of the mean of ‖∇F_i(x; ξ) − ∇f_i(x)‖² over so many `samples`.
+/// The largest over agents and `points` of the mean of ‖∇F_i(x; ξ) − ∇f_i(x)‖² over `samples` samples.
 ///
 /// Costs n · points · samples stochastic gradients.
 ///

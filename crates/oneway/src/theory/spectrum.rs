@@ -18,7 +18,7 @@ const RESIDUAL: f64 = 1e-10;
 /// or below this one, if that is also this share only of what its logarithm is: far from 1 less will do.
 const COARSE: f64 = 1e-4;
 const SHARE: f64 = 1e-4;
-/// So many numbers of an application take as long as one of the n³ of all eigenvalues.
+/// How many numbers of an application take as long as one of the n³ of all eigenvalues.
 const NUMBERS_FOR_ONE: u64 = 8;
 /// Maps beyond this size are not taken as matrices, whatever it costs.
 const LARGEST_DENSE: usize = 1500;
@@ -250,7 +250,8 @@ mod tests {
         {
             for subgraph in [Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees] {
                 let topology =
-                    Topology::of(std::slice::from_ref(&digraph), subgraph, Weights::Uniform, 0).unwrap();
+                    Topology::from_digraphs(std::slice::from_ref(&digraph), subgraph, Weights::Uniform, 0)
+                        .unwrap();
                 for method in [&smtpp as &dyn crate::method::Method, &PUSH_PULL] {
                     let map = RoundMap::new(method, &topology).unwrap();
                     assert!(!is_small(map.dim()));
@@ -286,7 +287,7 @@ mod tests {
         }
         // SGP with the step 1/h forgets all it had: (1 − ηh)C; the limit is 2/h all the same
         let ring = families::ring(200).unwrap();
-        let ring = Topology::of(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap();
+        let ring = Topology::from_digraphs(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap();
         let limit = crate::theory::stability::limit(&crate::methods::SGP, &ring).unwrap();
         assert!((limit.effective - 2.0).abs() < 1e-3, "{limit:?}");
     }

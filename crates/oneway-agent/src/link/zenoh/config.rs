@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn zenoh_takes_the_settings_with_and_without_access_control() {
         let topology =
-            Topology::of(&[families::ring(4).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+            Topology::from_digraphs(&[families::ring(4).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+                .unwrap();
         let ties = Ties::of(&topology, 1);
         for id in [None, Some(id::agent(1))] {
             let session = Session { listen: vec!["tcp/127.0.0.1:0".to_owned()], id, ..Session::default() };
@@ -147,7 +148,8 @@ mod tests {
     #[test]
     fn a_neighbour_may_speak_on_its_own_links_only() {
         let topology =
-            Topology::of(&[families::ring(4).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+            Topology::from_digraphs(&[families::ring(4).unwrap()], Subgraph::Full, Weights::Uniform, 0)
+                .unwrap();
         let access = access(&Keys::new("abc"), &Ties::of(&topology, 1), true);
         let keys_of = |id: &str| {
             let rule = access["rules"].as_array().unwrap().iter().find(|rule| rule["id"] == id)?;

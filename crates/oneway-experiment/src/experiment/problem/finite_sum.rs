@@ -94,7 +94,7 @@ impl FiniteSumSpec {
         Ok(self.classes.clone().unwrap_or_else(|| data.classes()))
     }
 
-    /// Builds the problem for so many agents; reads the files it names.
+    /// Builds the problem for `agents` agents; reads the files it names.
     /// `fingerprint` makes a hash of it from those of the rows, and of the rows held out.
     pub(super) fn build(
         &self,

@@ -272,7 +272,7 @@ impl Problems {
         Ok(BuiltProblem::new(spec, agents, Part::Share)?.problem)
     }
 
-    /// The problem for so many agents, built if it is the first to be asked for.
+    /// The problem for `agents` agents, built if it is the first to be asked for.
     pub(crate) fn get(&mut self, spec: &ProblemSpec, agents: usize) -> Result<Arc<BuiltProblem>> {
         let key = spec.identity(agents);
         if let Some(built) = self.0.get(&key) {
@@ -303,7 +303,7 @@ fn check_labels(dataset: &DatasetSpec, data: &Dataset) -> Result<()> {
 }
 
 impl BuiltProblem {
-    /// Builds the problem for so many agents; reads the files it names.
+    /// Builds the problem for `agents` agents; reads the files it names.
     fn new(spec: &ProblemSpec, agents: usize, part: Part) -> Result<Self> {
         match spec {
             ProblemSpec::FiniteSum(sum) => sum.build(agents, |hashes| spec.fingerprint(agents, hashes)),

@@ -155,7 +155,9 @@ fn every_family_can_be_drawn() {
             [(1, Subgraph::Full), (2, Subgraph::Full), (20, Subgraph::Full), (20, Subgraph::Trees)]
         {
             let Ok(graphs) = family.digraphs(agents, [], 1) else { continue };
-            let Ok(topology) = Topology::of(&graphs, subgraph, Weights::Uniform, 0) else { continue };
+            let Ok(topology) = Topology::from_digraphs(&graphs, subgraph, Weights::Uniform, 0) else {
+                continue;
+            };
             let Ok(stationary) = topology.stationary(0) else { continue };
             let network = Network {
                 title: format!("{} of {agents}", family.name),
@@ -186,7 +188,9 @@ fn no_agent_covers_another_however_many_there_are() {
     for family in families::FAMILIES {
         for agents in [20, 60, 100] {
             let Ok(graphs) = family.digraphs(agents, [], 1) else { continue };
-            let Ok(topology) = Topology::of(&graphs, Subgraph::Full, Weights::Uniform, 0) else { continue };
+            let Ok(topology) = Topology::from_digraphs(&graphs, Subgraph::Full, Weights::Uniform, 0) else {
+                continue;
+            };
             let Ok(stationary) = topology.stationary(0) else { continue };
             let places = places::tidy(&graphs[0]);
             let (full, pair) = (&graphs[0], topology.at(0));

@@ -58,9 +58,9 @@ fn topology(kind: &Kind) -> Result<Topology> {
         Network::Undirected => {
             let both = digraph.edges().flat_map(|(from, to)| [(from, to), (to, from)]);
             let both = Digraph::from_edges(AGENTS, both.collect::<Vec<_>>())?;
-            Topology::of(&[both], kind.graphs[0], Weights::Metropolis, 0)
+            Topology::from_digraphs(&[both], kind.graphs[0], Weights::Metropolis, 0)
         }
-        _ => Topology::of(&[digraph], kind.graphs[0], Weights::Uniform, 0),
+        _ => Topology::from_digraphs(&[digraph], kind.graphs[0], Weights::Uniform, 0),
     }
 }
 
@@ -91,7 +91,7 @@ fn ends(curve: &Curve) -> (f64, f64) {
     (value(curve.first()), value(curve.last()))
 }
 
-/// ‖∇F(x̄)‖² every so many rounds; none if it diverged.
+/// ‖∇F(x̄)‖² at regular rounds; none if it diverged.
 fn curve(
     method: &dyn Method,
     problem: &dyn Problem,

@@ -25,7 +25,8 @@ fn wake(agent: u64, time: f64, messages: &[u64]) -> Vec<u8> {
 fn what_cannot_have_happened_is_refused_and_what_can_is_not() {
     let problem = Quadratic::new(SHAPE, 3, 1).unwrap();
     // 0 → 1 → 2 → 0: one link into each agent on each graph
-    let topology = Topology::of(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let topology =
+        Topology::from_digraphs(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let schedule = Schedule::constant(0.1).unwrap();
     let setup = Setup { method: &PUSH_PULL, problem: &problem, topology: &topology, schedule, seed: 1 };
     let even = Asynchronous::logging(setup, Clock::EVEN).unwrap().log().unwrap();
@@ -67,7 +68,8 @@ fn what_cannot_have_happened_is_refused_and_what_can_is_not() {
 #[test]
 fn a_log_of_another_run_is_refused() {
     let problem = Quadratic::new(SHAPE, 3, 1).unwrap();
-    let ring = Topology::of(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let ring =
+        Topology::from_digraphs(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let complete = Topology::complete(3).unwrap();
     let [step, other_step] = [0.1, 0.2].map(|η| Schedule::constant(η).unwrap());
     let smtpp = Smtpp::new(0.5).unwrap();
@@ -121,7 +123,7 @@ fn on_this_engine_r_fast_is_r_fast() {
     let (n, d, γ) = (5, 2, 0.07);
     let problem = Quadratic::new(QuadraticShape { noise: 0.0, ..SHAPE }, n, 1).unwrap();
     let digraph = families::exponential(n).unwrap();
-    let topology = Topology::of(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let topology = Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let Pair { pull: w, push: a } = topology.at(0);
     let gradient = |i: usize, x: &[f64]| {
         let mut g = vec![0.0; d];

@@ -149,7 +149,7 @@ impl Compressed {
         [damping.γ.unwrap_or(γ), damping.α.unwrap_or(α)]
     }
 
-    /// Cuts from the end of a state what is kept of a row with so many numbers in vectors: the row that is handed over, then h
+    /// Cuts from the end of a state what is kept of a row with this many numbers in vectors: the row that is handed over, then h
     /// and hw of each phase.
     fn cut<'s>(&self, state: &'s mut [f64], at: Cut, phase: u32) -> (&'s mut [f64], Messages<'s>) {
         let Cut { row, vectors, d, damping } = at;

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct Saga {
     inner: Box<dyn Method>,
-    /// Vectors of the inner state, and scalars behind them: so many, and so many more for each agent.
+    /// Vectors of the inner state, and scalars behind them: a fixed number, and a number for each agent.
     vectors: usize,
     scalars: [usize; 2],
 }

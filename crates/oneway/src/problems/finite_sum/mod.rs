@@ -21,7 +21,7 @@ use crate::{Error, Result};
 
 pub use regulariser::Regulariser;
 
-/// Several points take turns at so many rows: these stay near while they do.
+/// Several points take turns at this many rows, which stay in a near cache while they do.
 const BLOCK: usize = 64;
 
 /// f_i(x) = (1/m) Σ_s ℓ(x; a_is, b_is) + φ(x) over the m rows of agent i: ℓ is the [`Model`], φ the [`Regulariser`].
@@ -112,7 +112,7 @@ impl<M: Model> FiniteSum<M> {
         )
     }
 
-    /// The mean over these rows, so many, and the regulariser: ∇ of a batch.
+    /// The mean over these rows, and the regulariser: ∇ of a batch.
     fn of_rows(&self, rows: RowNumbers<'_>, count: usize, x: &[f64], g: &mut [f64]) {
         g.fill(0.0);
         self.add_rows(rows, x, g);

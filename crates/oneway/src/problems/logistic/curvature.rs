@@ -21,7 +21,7 @@ use crate::numeric::sample::{Draws, Purpose};
 
 /// Collatz and Wielandt's two sides must agree to this.
 const TOLERANCE: f64 = 1e-12;
-/// …or so many steps must have been done.
+/// …or this many steps must have been done.
 const STEPS: usize = 1000;
 /// ε of the power iteration.
 const MARGIN: f64 = 0.02;
@@ -59,7 +59,7 @@ fn collatz_wielandt(data: &SparseRows, rows: Range<usize>, features: usize) -> f
     bound * (1.0 + ROUNDING) / rows.len() as f64
 }
 
-/// θ/(1 − ε) after so many steps, θ = ‖Ax‖²/‖x‖²/m.
+/// θ/(1 − ε) after STEPS steps, θ = ‖Ax‖²/‖x‖²/m.
 fn power_with_margin(data: &SparseRows, rows: Range<usize>, features: usize) -> f64 {
     let mut draws = Draws::new(0, Purpose::Noise, rows.start, 0);
     let (mut x, mut y) = (vec![0.0; features], vec![0.0; features]);

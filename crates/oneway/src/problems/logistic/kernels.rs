@@ -10,13 +10,13 @@ use super::link::Margin;
 use crate::data::rows::{Entries, Kernel};
 use crate::problem::GradientBatch;
 
-/// Rows are taken so many at a time, so that their margins' exponentials are computed side by side.
+/// How many rows are taken at a time, so that their margins' exponentials are computed side by side.
 const BLOCK: usize = 32;
 
-/// The gradients of so many agents are made side by side.
+/// How many agents' gradients are made side by side.
 const GROUP: usize = 16;
 
-/// So many points are evaluated side by side: a vector of the widest kind.
+/// How many points are evaluated side by side: a vector of the widest kind.
 pub(super) const POINTS: usize = 8;
 
 /// A table that begins on a cache line, so that a vector of it never straddles two.
@@ -99,7 +99,7 @@ struct Losses<const P: usize> {
 }
 
 impl<const P: usize> Losses<P> {
-    /// A product of so many factors, each from 1 to 2, is far from overflow.
+    /// A product of this many factors, each from 1 to 2, is far from overflow.
     const FACTORS: usize = 512;
 
     fn new() -> Self {

@@ -29,7 +29,7 @@ pub struct TwoLayer {
 }
 
 impl TwoLayer {
-    /// A network for the classes of `data` with so many hidden units, 1 to 1,024; `seed` draws x₀.
+    /// A network for the classes of `data` with `hidden` hidden units, 1 to 1,024; `seed` draws x₀.
     pub fn new(data: &Dataset, hidden: usize, seed: u64) -> Result<Self> {
         data.check_rows()?;
         Self::with_classes(data.features, &data.classes(), hidden, seed)
@@ -44,7 +44,7 @@ impl TwoLayer {
         let classes = Classes::new(classes)?;
         let outputs = classes.len();
         let Some(first) = features.checked_mul(hidden).filter(|numbers| *numbers < 1 << 40) else {
-            let expected = "so many times the hidden units would not fit into any memory";
+            let expected = "features times hidden units would not fit into any memory";
             return Err(Error::parameter("data", "features", features, expected));
         };
         let mut start = vec![0.0; first + (hidden + 1) * outputs];

@@ -29,7 +29,7 @@ const MEMORY: u64 = 1 << 30;
 /// Bytes for an inequality in one round: a [`Point`], and a line of a file made of it.
 const BYTES_PER_POINT: u64 = 256;
 
-/// The most rounds that can be audited with so many runs each, if `audits` audits are kept: one and the states of its runs
+/// The most rounds that can be audited with `runs` runs each, if `audits` audits are kept: one and the states of its runs
 /// at a time.
 pub fn most_rounds(runs: u64, audits: u64) -> u64 {
     let states = runs.saturating_mul(size_of::<State>() as u64);
@@ -99,7 +99,7 @@ pub enum Verdict {
     Violated {
         /// At this k first.
         first: u64,
-        /// In so many rounds.
+        /// In how many rounds.
         rounds: usize,
     },
     /// It is not stated for this step, for the reason given.

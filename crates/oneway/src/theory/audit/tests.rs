@@ -11,7 +11,7 @@ const SHAPE: QuadraticShape =
 
 fn topology(name: &str, n: usize, subgraph: Subgraph) -> Topology {
     let digraph = families::family(name).unwrap().digraphs(n, [], 1).unwrap();
-    Topology::of(&digraph, subgraph, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(&digraph, subgraph, Weights::Uniform, 0).unwrap()
 }
 
 fn run(topology: &Topology, shape: QuadraticShape, λ: f64, effective: f64, rounds: u64, runs: u64) -> Audit {

@@ -37,7 +37,7 @@ struct Choice {
 /// use oneway::theory::certificate::{Certifier, Setting};
 /// use oneway::graph::topology::{Subgraph, Topology, Weights};
 /// # fn main() -> oneway::Result<()> {
-/// let topology = Topology::of(&[families::exponential(20)?], Subgraph::Full, Weights::Uniform, 0)?;
+/// let topology = Topology::from_digraphs(&[families::exponential(20)?], Subgraph::Full, Weights::Uniform, 0)?;
 /// let certifier = Certifier::new(&topology)?;
 /// let setting = Setting { smoothness: 1.592, momentum: 0.1 };
 /// let best = certifier.largest(setting)?.expect("a network has a certified step");

@@ -8,7 +8,7 @@ use crate::graph::{Digraph, families};
 const SETTING: Setting = Setting { smoothness: 1.592, momentum: 0.1 };
 
 fn topology(digraph: Digraph, subgraph: Subgraph) -> Topology {
-    Topology::of(&[digraph], subgraph, Weights::Uniform, 0).unwrap()
+    Topology::from_digraphs(&[digraph], subgraph, Weights::Uniform, 0).unwrap()
 }
 
 fn full(digraph: Digraph) -> Topology {
@@ -210,7 +210,7 @@ fn impossible_settings_are_refused() {
         assert!(error.to_string().contains("`step`"), "{error}");
     }
     let varying = families::one_peer_exponential(8).unwrap();
-    let varying = Topology::of(&varying, Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let varying = Topology::from_digraphs(&varying, Subgraph::Full, Weights::Uniform, 0).unwrap();
     assert!(Certificate::largest(&varying, SETTING).unwrap_err().to_string().contains("fixed network"));
 }
 

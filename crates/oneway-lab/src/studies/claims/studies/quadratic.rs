@@ -27,7 +27,7 @@ pub(super) fn paper_graphs() -> Result<[(&'static str, Digraph); 2]> {
 
 /// A topology with uniform weights, rooted at agent 0.
 pub(super) fn topology(digraph: Digraph, subgraph: Subgraph) -> Result<Topology> {
-    Ok(Topology::of(&[digraph], subgraph, Weights::Uniform, 0)?)
+    Ok(Topology::from_digraphs(&[digraph], subgraph, Weights::Uniform, 0)?)
 }
 
 /// f_i(x) = ½(x − c_i)ᵀdiag(h)(x − c_i) with σ² of gradient noise in all.
