@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use oneway::codec;
 use oneway::engine::schedule::{Schedule, Shape};
 use oneway::method::Method;
 use oneway::methods::combine::{Compression, Damping, Recipe};
-use oneway::methods::{estimator, kind};
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
+use oneway::registry;
 use oneway_experiment::networked::sha256;
 use serde::{Deserialize, Serialize};
 
@@ -163,15 +162,16 @@ impl MethodConfig {
 
     /// Builds the method.
     pub fn build(&self) -> oneway::Result<Box<dyn Method>> {
-        let given = |pairs: &BTreeMap<String, f64>| pairs.clone().into_iter();
-        let mut recipe = Recipe::new(kind(&self.kind)?, given(&self.parameters))?;
+        let (known, given) =
+            (registry::installed(), |pairs: &BTreeMap<String, f64>| pairs.clone().into_iter());
+        let mut recipe = Recipe::new(known.method(&self.kind)?, given(&self.parameters))?;
         (recipe.gossip, recipe.local_steps) = (self.gossip, self.local_steps);
         if let Some(Named { kind, parameters }) = &self.estimator {
-            let kind = estimator::estimator(kind)?;
+            let kind = known.estimator(kind)?;
             recipe.estimator = Some((kind, Parameters::new(kind.name, kind.parameters, given(parameters))?));
         }
         if let Some(Compress { kind, gamma, alpha, parameters }) = &self.compress {
-            let mut compression = Compression::new(codec::codec(kind)?, given(parameters))?;
+            let mut compression = Compression::new(known.codec(kind)?, given(parameters))?;
             compression.damping = Damping { γ: *gamma, α: *alpha };
             recipe.compression = Some(compression);
         }
@@ -346,7 +346,8 @@ mod tests {
     /// The names are those of the file, whatever fields are called in the code.
     #[test]
     fn a_method_is_compared_by_names_and_values() {
-        let recipe = Recipe::new(kind("smtpp").unwrap(), [("momentum".to_owned(), 0.25)]).unwrap();
+        let recipe =
+            Recipe::new(oneway::methods::kind("smtpp").unwrap(), [("momentum".to_owned(), 0.25)]).unwrap();
         let shape = Shape::Decay { factor: 0.5, every: 100 };
         let step = StepConfig::new(&Schedule::new(0.1, shape, 10).unwrap());
         assert_eq!(step.build().unwrap().parts(), (0.1, shape, 10));
