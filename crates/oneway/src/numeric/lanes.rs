@@ -1,9 +1,9 @@
 //! Several coordinates side by side.
 
-use std::array;
 use std::ops::{Add, Div, Mul, Sub};
 
 use super::{Float, Real};
+use crate::numeric::vectors::filled;
 
 /// Some numbers on which each operation is done at once.
 pub(crate) trait Vector<T>: Real {
@@ -41,7 +41,7 @@ impl<T: Float, const N: usize> Lanes<T, N> {
 
     #[inline(always)]
     fn with(self, other: Self, f: impl Fn(T, T) -> T) -> Self {
-        Self(array::from_fn(|lane| f(self.0[lane], other.0[lane])))
+        Self(filled(|lane| f(self.0[lane], other.0[lane])))
     }
 }
 
@@ -99,7 +99,7 @@ impl<T: Float, const N: usize> Real for Lanes<T, N> {
     #[inline(always)]
     fn if_positive(self, then: Self, otherwise: Self) -> Self {
         let zero = T::default();
-        Self(array::from_fn(|lane| if self.0[lane] > zero { then.0[lane] } else { otherwise.0[lane] }))
+        Self(filled(|lane| if self.0[lane] > zero { then.0[lane] } else { otherwise.0[lane] }))
     }
 }
 

@@ -36,6 +36,20 @@ pub(super) fn avx2<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// `[f(0), f(1), …]`. Unlike [`std::array::from_fn`], it is always compiled into its caller, and so for the vectors that the
+/// caller is compiled for: a copy of its own would be for the least of them.
+#[inline(always)]
+pub(crate) fn filled<T: Copy, const N: usize>(mut f: impl FnMut(usize) -> T) -> [T; N] {
+    const { assert!(N > 0) };
+    let mut all = [f(0); N];
+    let mut i = 1;
+    while i < N {
+        all[i] = f(i);
+        i += 1;
+    }
+    all
+}
+
 /// Asks for the cache line of `item`, without waiting for it.
 #[inline(always)]
 pub(crate) fn prefetch<T>(item: &T) {

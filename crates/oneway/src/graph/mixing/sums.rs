@@ -1,9 +1,8 @@
 //! The bit contract's sum, many coordinates at a time: the sums of a block stay in registers while the senders go by.
 
-use std::array;
-
 use crate::numeric::Float;
 use crate::numeric::matrix::LINE;
+use crate::numeric::vectors::filled;
 
 /// Σ_j weight_j·row_j, where row j starts at `j * out.len()`, as [`Mixing::mix_row`](super::Mixing::mix_row) says.
 #[inline(always)]
@@ -49,10 +48,10 @@ fn mix_in_blocks<T: Float, const L: usize, const V: usize>(
         let first_weight = T::from_f64(first_weight);
         // arrays made whole, not filled in place: so they stay in registers
         let row = part(first);
-        let mut sum: [[T; L]; V] = array::from_fn(|v| array::from_fn(|l| first_weight * row[v][l]));
+        let mut sum: [[T; L]; V] = filled(|v| filled(|l| first_weight * row[v][l]));
         for (&sender, weight) in entries {
             let (row, weight) = (part(sender), T::from_f64(weight));
-            sum = array::from_fn(|v| array::from_fn(|l| sum[v][l] + weight * row[v][l]));
+            sum = filled(|v| filled(|l| sum[v][l] + weight * row[v][l]));
         }
         out[start..start + L * V].copy_from_slice(sum.as_flattened());
         start += L * V;
@@ -77,12 +76,10 @@ fn mix_ends<T: Float, const V: usize>(
         return out.fill(T::default()); // a push row may hear no one, not even itself
     };
     let (weight, row) = (T::from_f64(weight), ends(first));
-    let mut sums: [[[T; LINE]; V]; 2] =
-        array::from_fn(|e| array::from_fn(|v| array::from_fn(|l| weight * row[e][v][l])));
+    let mut sums: [[[T; LINE]; V]; 2] = filled(|e| filled(|v| filled(|l| weight * row[e][v][l])));
     for (&sender, weight) in entries {
         let (weight, row) = (T::from_f64(weight), ends(sender));
-        sums =
-            array::from_fn(|e| array::from_fn(|v| array::from_fn(|l| sums[e][v][l] + weight * row[e][v][l])));
+        sums = filled(|e| filled(|v| filled(|l| sums[e][v][l] + weight * row[e][v][l])));
     }
     out[..LINE * V].copy_from_slice(sums[0].as_flattened());
     out[last..].copy_from_slice(sums[1].as_flattened());

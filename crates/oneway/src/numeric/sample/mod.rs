@@ -7,11 +7,10 @@
 mod normal;
 mod philox;
 
-use std::array;
-
 use rand_philox::philox4x32_10;
 
 use super::vectors::widest;
+use crate::numeric::vectors::filled;
 
 /// What a draw is for; different purposes never share a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +111,7 @@ impl Draws {
         if group.iter().any(|draws| draws.left > 0 || draws.key != key) {
             return group.iter_mut().for_each(Self::prepare);
         }
-        let counters = array::from_fn(|i| array::from_fn(|p| u64::from(group[p].counter[i])));
+        let counters = filled(|i| filled(|p| u64::from(group[p].counter[i])));
         let words = philox::words::<8>(counters, key);
         for (p, draws) in group.iter_mut().enumerate() {
             draws.take(words.map(|lanes| lanes[p] as u32));
@@ -172,7 +171,7 @@ impl Draws {
         for block in blocks {
             let units = self.pairs_of_units();
             let [cos, sin] = normal::pairs(units.map(|u| u[0]), units.map(|u| u[1]));
-            *block = array::from_fn(|i| if i % 2 == 0 { cos[i / 2] } else { sin[i / 2] });
+            *block = filled(|i| if i % 2 == 0 { cos[i / 2] } else { sin[i / 2] });
         }
         last.fill_with(|| self.normal());
     }
@@ -188,11 +187,11 @@ impl Draws {
     #[inline(always)]
     pub(crate) fn pairs_of_bits(&mut self) -> [[u64; 2]; 4] {
         if self.left > 0 {
-            return array::from_fn(|_| [self.bits(), self.bits()]);
+            return filled(|_| [self.bits(), self.bits()]);
         }
         let [w0, w1, w2, w3] = philox::blocks::<4>(self.counter, self.key);
         self.counter[0] = self.counter[0].wrapping_add(4);
-        array::from_fn(|p| [w0[p] | w1[p] << 32, w2[p] | w3[p] << 32])
+        filled(|p| [w0[p] | w1[p] << 32, w2[p] | w3[p] << 32])
     }
 
     /// Gamma with the given shape > 0 and scale 1, by Marsaglia and Tsang (2000), as a logarithm: shapes far below one

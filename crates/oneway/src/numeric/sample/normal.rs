@@ -4,7 +4,7 @@
 //! (u₁, u₂) ↦ √(−2 ln u₁)·(cos 2πu₂, sin 2πu₂). A library's `log` and `sincos` are scalar calls with branches; here the range
 //! is kind: u₁ and u₂ are in (0, 1), and a whole turn is 1, so that its quarters are taken off without an error.
 
-use std::array;
+use crate::numeric::vectors::filled;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 /// ln 2 in two parts: `HIGH` has few enough bits that its multiples here are exact.
@@ -14,9 +14,9 @@ const LN2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 /// P pairs of independent standard normals: those with cos, and those with sin.
 #[inline(always)]
 pub(super) fn pairs<const P: usize>(u1: [f64; P], u2: [f64; P]) -> [[f64; P]; 2] {
-    let radius: [f64; P] = array::from_fn(|p| (-2.0 * ln(u1[p])).sqrt());
-    let turned: [[f64; 2]; P] = array::from_fn(|p| cos_and_sin_of_turn(u2[p]));
-    [array::from_fn(|p| radius[p] * turned[p][0]), array::from_fn(|p| radius[p] * turned[p][1])]
+    let radius: [f64; P] = filled(|p| (-2.0 * ln(u1[p])).sqrt());
+    let turned: [[f64; 2]; P] = filled(|p| cos_and_sin_of_turn(u2[p]));
+    [filled(|p| radius[p] * turned[p][0]), filled(|p| radius[p] * turned[p][1])]
 }
 
 /// ln u for a normal number u in (0, 1).
@@ -94,6 +94,8 @@ fn cos_and_sin_of_turn(t: f64) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
+    use std::array;
+
     use super::*;
 
     #[test]

@@ -1,6 +1,6 @@
 //! Philox4x32-10 on several counters side by side; for one counter there is the `rand_philox` crate, with the same words.
 
-use std::array;
+use crate::numeric::vectors::filled;
 
 const LOW: u64 = u32::MAX as u64;
 
@@ -8,7 +8,7 @@ const LOW: u64 = u32::MAX as u64;
 #[inline(always)]
 pub(super) fn blocks<const P: usize>(counter: [u32; 4], key: [u32; 2]) -> [[u64; P]; 4] {
     let mut counters: [[u64; P]; 4] = counter.map(|word| [u64::from(word); P]);
-    counters[0] = array::from_fn(|p| u64::from(counter[0].wrapping_add(p as u32)));
+    counters[0] = filled(|p| u64::from(counter[0].wrapping_add(p as u32)));
     words(counters, key)
 }
 
@@ -20,13 +20,13 @@ pub(super) fn words<const P: usize>(counters: [[u64; P]; 4], key: [u32; 2]) -> [
         let [k0, k1] = [(key[0], 0x9e37_79b9_u32), (key[1], 0xbb67_ae85)]
             .map(|(key, step)| u64::from(key.wrapping_add(step.wrapping_mul(round))));
         let [c0, c1, c2, c3] = words;
-        let p0: [u64; P] = array::from_fn(|p| (c0[p] & LOW) * 0xd251_1f53);
-        let p1: [u64; P] = array::from_fn(|p| (c2[p] & LOW) * 0xcd9e_8d57);
+        let p0: [u64; P] = filled(|p| (c0[p] & LOW) * 0xd251_1f53);
+        let p1: [u64; P] = filled(|p| (c2[p] & LOW) * 0xcd9e_8d57);
         words = [
-            array::from_fn(|p| (p1[p] >> 32) ^ c1[p] ^ k0),
-            array::from_fn(|p| p1[p] & LOW),
-            array::from_fn(|p| (p0[p] >> 32) ^ c3[p] ^ k1),
-            array::from_fn(|p| p0[p] & LOW),
+            filled(|p| (p1[p] >> 32) ^ c1[p] ^ k0),
+            filled(|p| p1[p] & LOW),
+            filled(|p| (p0[p] >> 32) ^ c3[p] ^ k1),
+            filled(|p| p0[p] & LOW),
         ];
     }
     words

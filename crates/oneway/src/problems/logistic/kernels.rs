@@ -3,11 +3,11 @@
 //! Loops are generic over how x and g are indexed: slices in general, and tables of 256 where columns are bytes, because
 //! then no index can be out of range and the compiler knows it.
 
-use std::array;
 use std::ops::{Index, IndexMut};
 
 use super::link::Margin;
 use crate::data::rows::{Entries, Kernel};
+use crate::numeric::vectors::filled;
 use crate::problem::GradientBatch;
 
 /// How many rows are taken at a time, so that their margins' exponentials are computed side by side.
@@ -33,7 +33,7 @@ fn products<E: Entries, const P: usize>(
     let mut sums = [0.0; P];
     for (column, value) in entries.row(r) {
         let x = &x[column];
-        sums = array::from_fn(|p| sums[p] + value * x[p]);
+        sums = filled(|p| sums[p] + value * x[p]);
     }
     sums
 }
@@ -82,7 +82,7 @@ where
                 let c = slope.map(|slope| -y * slope); // ∇ln(1 + exp(−z)) = −y σ(−z) a
                 for (column, value) in entries.row(r) {
                     let g = &mut self.g[column];
-                    *g = array::from_fn(|p| g[p] + c[p] * value);
+                    *g = filled(|p| g[p] + c[p] * value);
                 }
             }
         }
@@ -110,8 +110,8 @@ impl<const P: usize> Losses<P> {
     fn add(&mut self, beyonds: &[[f64; P]], factors: &[[f64; P]]) {
         let (mut sums, mut products) = (self.sums, self.products);
         for (beyond, factor) in beyonds.iter().zip(factors) {
-            sums = array::from_fn(|p| sums[p] + beyond[p]);
-            products = array::from_fn(|p| products[p] * factor[p]);
+            sums = filled(|p| sums[p] + beyond[p]);
+            products = filled(|p| products[p] * factor[p]);
         }
         (self.sums, self.products) = (sums, products);
         self.factors += factors.len();
@@ -255,7 +255,7 @@ impl<T: Index<usize, Output = [f64; P]> + ?Sized, const P: usize> Kernel for Cou
         let mut counts = [0.0; P];
         for (r, y) in self.labels.iter().enumerate() {
             let products = products(entries, r, self.x);
-            counts = array::from_fn(|p| counts[p] + if y * products[p] > 0.0 { 1.0 } else { 0.0 });
+            counts = filled(|p| counts[p] + if y * products[p] > 0.0 { 1.0 } else { 0.0 });
         }
         counts
     }
