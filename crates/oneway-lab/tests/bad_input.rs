@@ -201,7 +201,11 @@ fn counts_must_be_possible() {
             "\"flower\"\npetals = 1.5",
             &["topology \"loop\": flower: `petals` = 1.5", "whole number"],
         ),
-        ("\"ring\"", "\"flower\"\npetals = inf", &["topology \"loop\": flower: `petals` = inf", "finite"]),
+        (
+            "\"ring\"",
+            "\"flower\"\npetals = inf",
+            &["topology \"loop\": flower: `petals` = inf", "whole number"],
+        ),
     ]);
 }
 
@@ -245,7 +249,7 @@ fn values_of_the_wrong_type_are_named_with_the_right_one() {
         (
             "\"ring\"",
             "\"flower\"\npetals = \"4\"",
-            &["topology \"loop\": `petals` = \"4\" is a string", "a number"],
+            &["topology \"loop\": `petals` = \"4\" is a string", "a whole number"],
         ),
         ("name = \"SMTPP\"", "name = true", &["method 1: `name` = true is a boolean", "a string"]),
         (

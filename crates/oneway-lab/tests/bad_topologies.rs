@@ -26,7 +26,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         (&["ring", "--agents", "5", "--petals", "4"], &["unknown parameter of ring `--petals`"]),
         (
             &["flower", "--agents", "5", "--petals", "x"],
-            &["`petals` = \"x\" is a string: it must be a number"],
+            &["`petals` = \"x\" is a string: it must be a whole number"],
         ),
         (&["flower", "--agents", "5", "--petals", "nan"], &["`petals` = NaN is not possible"]),
         (&["flower", "--agents", "5", "--petals", "-1"], &["`petals` = -1 is not possible"]),
