@@ -1,10 +1,10 @@
 //! The networks of the table.
 
-use crate::Result;
 use crate::graph::mixing::{Link, Mixing, Stochastic};
 use crate::graph::topology::{Pair, Subgraph, Topology, Weights};
 use crate::graph::{Digraph, families};
 use crate::numeric::sample::{Draws, Purpose};
+use crate::{Error, Result};
 
 const THERE_AND_BACK: &str = "there and back";
 
@@ -14,16 +14,14 @@ pub(super) const AGENTS: usize = 9;
 /// Every family with n = 9 agents (random ones with the first seed that makes them strongly connected), and a period whose
 /// matrices do not commute, so that the order of rounds matters. Digraphs of one network are those of its period.
 pub fn networks() -> Result<Vec<(&'static str, Vec<Digraph>)>> {
+    const SEEDS: u64 = 100;
     let connected = |graphs: &Vec<Digraph>| graphs.len() > 1 || graphs[0].is_strongly_connected();
     let mut all = vec![];
     for family in families::FAMILIES {
-        for seed in 0..100 {
-            let graphs = family.digraphs(AGENTS, [], seed)?;
-            if connected(&graphs) {
-                all.push((family.name, graphs));
-                break;
-            }
-        }
+        let mut tried = (0..SEEDS).map(|seed| family.digraphs(AGENTS, [], seed));
+        let found = tried.find(|graphs| graphs.as_ref().map_or(true, connected));
+        let unconnected = || Error::parameter(family.name, "seed", SEEDS, "no seed below makes it connected");
+        all.push((family.name, found.ok_or_else(unconnected)??));
     }
     let odd = (0..8).map(|i| (i, i + 1)).chain([(0, 2), (3, 7)]);
     let even = (0..8).map(|i| (i + 1, i)).chain([(8, 0), (5, 1), (2, 6)]);
