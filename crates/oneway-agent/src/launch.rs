@@ -1,7 +1,6 @@
 //! `oneway-agent launch`: a whole experiment as processes on this machine, one for each agent.
 
 use std::io::Write as _;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use crate::files;
 use crate::gather::gather;
 use crate::plan::authority;
 use crate::plan::config::Config;
-use crate::plan::hosts::Hosts;
+use crate::plan::hosts::{Hosts, free_addresses};
 use crate::plan::layout::{self, Behaviour};
 
 /// The exit code of an agent that continues when it is started again: EX_TEMPFAIL of sysexits.
@@ -114,13 +113,6 @@ fn make_keys(out: &Path, agents: usize) -> Result<PathBuf> {
         authority::make(&vec!["127.0.0.1".to_owned(); agents], KEYS_DAYS, &folder)?;
     }
     Ok(folder)
-}
-
-/// Ports that are free now, one for each agent.
-fn free_addresses(agents: usize) -> Result<Vec<String>> {
-    let listeners: Vec<TcpListener> =
-        (0..agents).map(|_| TcpListener::bind("127.0.0.1:0")).collect::<Result<_, _>>()?;
-    listeners.iter().map(|listener| Ok(listener.local_addr()?.to_string())).collect()
 }
 
 /// Runs the agents of a cell until all are done; `false` if interrupted.

@@ -1,7 +1,6 @@
 //! Every method over links on Zenoh, an agent a thread with a session of its own: the simulator's bits, agent by agent.
 #![allow(clippy::unwrap_used)]
 
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,6 +16,7 @@ use oneway_agent::link::LinkError;
 use oneway_agent::link::zenoh::keys::Keys;
 use oneway_agent::link::zenoh::{ZenohLink, ZenohOptions};
 use oneway_agent::plan::endpoints::{Dial, Endpoints};
+use oneway_agent::plan::hosts::free_addresses;
 use oneway_agent::plan::identity::Identity;
 use oneway_agent::plan::limits::{Guard, Patience};
 use oneway_agent::plan::ties::Ties;
@@ -34,8 +34,7 @@ const ROUNDS: u64 = 8;
 const LIMIT: Duration = Duration::from_secs(20);
 
 fn addresses() -> Vec<String> {
-    let listeners: Vec<_> = (0..AGENTS).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    listeners.iter().map(|listener| format!("tcp/{}", listener.local_addr().unwrap())).collect()
+    free_addresses(AGENTS).unwrap().into_iter().map(|address| format!("tcp/{address}")).collect()
 }
 
 fn identity(run: &str, precision: Precision, agent: usize) -> Identity {

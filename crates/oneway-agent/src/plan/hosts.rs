@@ -1,6 +1,8 @@
 //! `hosts.toml`: where the agents of a plan are.
 
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -16,6 +18,38 @@ pub struct Hosts {
     pub metrics: Vec<String>,
     /// The folder of keys and certificates, if links use TLS: `authority.pem`, `agent-<number>.pem` and `.key`.
     pub keys: Option<PathBuf>,
+}
+
+/// Addresses on this machine at which nobody listens now, for agents that are started here.
+///
+/// Their ports are below those that the system gives to outgoing connections: a port of those may be taken by a neighbour that dials
+/// before its agent has come to listen.
+pub fn free_addresses(count: usize) -> Result<Vec<String>> {
+    const FIRST: u32 = 10_000;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let ports = outgoing_from().saturating_sub(FIRST).max(1);
+    let start = std::process::id().wrapping_mul(2_654_435_761); // processes begin far from each other
+    let mut free = vec![];
+    for _ in 0..ports {
+        if free.len() == count {
+            break;
+        }
+        let port = FIRST + start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % ports;
+        let address = format!("127.0.0.1:{port}");
+        if TcpListener::bind(&address).is_ok() {
+            free.push(address);
+        }
+    }
+    if free.len() < count {
+        bail!("this machine has {} free ports from {FIRST} on, and {count} are needed", free.len());
+    }
+    Ok(free)
+}
+
+/// The first port that the system gives to outgoing connections.
+fn outgoing_from() -> u32 {
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    range.split_whitespace().next().and_then(|first| first.parse().ok()).unwrap_or(32_768)
 }
 
 /// `hosts.toml`.

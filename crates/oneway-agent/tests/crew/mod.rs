@@ -14,6 +14,7 @@ use oneway::engine::record::Recorder;
 use oneway::engine::simulator::Number;
 use oneway::engine::{Engine, Status};
 use oneway::numeric::Precision;
+use oneway_agent::plan::hosts::free_addresses;
 use oneway_experiment::networked::{Ended, Networked, NetworkedCell};
 
 pub const RING: &str = "[[topology]]\nname = \"ring\"\nkind = \"ring\"\n";
@@ -336,14 +337,8 @@ pub fn keys(place: &Place, agents: usize, name: &str) -> PathBuf {
     folder
 }
 
-/// Addresses on loopback that are free now.
-pub fn free_addresses(count: usize) -> Vec<String> {
-    let listeners: Vec<_> = (0..count).map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    listeners.iter().map(|listener| listener.local_addr().unwrap().to_string()).collect()
-}
-
 pub fn hosts_file(agents: usize) -> String {
-    let mut addresses = free_addresses(2 * agents);
+    let mut addresses = free_addresses(2 * agents).unwrap();
     let metrics = addresses.split_off(agents);
     let entry = |(address, metrics)| format!("[[agent]]\naddress = \"{address}\"\nmetrics = \"{metrics}\"\n");
     addresses.iter().zip(&metrics).map(entry).collect()
