@@ -4,10 +4,11 @@
 
 mod crew;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crew::{Crew, Place, RING, SMTPP, a9a, complaint, output, quadratic, soon};
 
@@ -42,12 +43,43 @@ impl Disk {
     fn ballast(&self) -> PathBuf {
         self.0.join("ballast")
     }
+
+    /// The files on it, with the times at which they were written.
+    fn content(&self) -> BTreeMap<PathBuf, SystemTime> {
+        let files = std::fs::read_dir(&self.0).unwrap().map(|file| file.unwrap().path());
+        let written = |path: &PathBuf| std::fs::metadata(path).and_then(|file| file.modified()).ok();
+        files
+            .filter(|path| *path != self.ballast())
+            .filter_map(|path| Some((path.clone(), written(&path)?)))
+            .collect()
+    }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
         let _ = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
+}
+
+fn wait_until(crew: &Crew, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + soon();
+    while !holds() {
+        assert!(Instant::now() < until, "{}", crew.log(1));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Fills the disk of agent 1 while a neighbour holds still, so that nothing is being written whose end would leave room again.
+fn fill_at_rest(crew: &Crew, disk: &Disk) {
+    crew.signal(2, "STOP");
+    let mut before = BTreeMap::new();
+    wait_until(crew, || {
+        std::thread::sleep(Duration::from_millis(300));
+        let now = disk.content();
+        std::mem::replace(&mut before, now.clone()) == now
+    });
+    disk.fill();
+    crew.signal(2, "CONT");
 }
 
 /// Full twice: in the middle, where the run goes on without checkpoints, and at the end, where it waits for room.
@@ -63,27 +95,16 @@ fn a_disk_that_is_full_for_a_while_changes_nothing() {
         }
     };
     crew.start_all();
-    let until = Instant::now() + soon();
-    let seen = |name: &str| crew.folder.join("agent-1").join(name).exists();
-    while !(seen("checkpoint-a") && seen("checkpoint-b")) {
-        assert!(Instant::now() < until, "{}", crew.log(1));
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    disk.fill();
-    while !crew.log(1).contains("no checkpoint at round ") {
-        disk.fill(); // what the agent was just writing aside is room again when that fails
-        assert!(Instant::now() < until, "{}", crew.log(1));
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let first = crew.log(1);
-    assert!(!first.contains(&format!("no checkpoint at round {ROUNDS}:")), "it ran while the disk was full");
+    wait_until(&crew, || ["checkpoint-a", "checkpoint-b"].iter().all(|name| disk.0.join(name).exists()));
+    fill_at_rest(&crew, &disk);
+    wait_until(&crew, || crew.log(1).contains("no checkpoint at round "));
+    let last = format!("no checkpoint at round {ROUNDS}:");
+    assert!(!crew.log(1).contains(&last), "the disk was full in the middle");
+    let before = disk.content();
     disk.free();
-    std::thread::sleep(Duration::from_millis(100));
-    while !crew.log(1).contains(&format!("no checkpoint at round {ROUNDS}:")) {
-        disk.fill();
-        assert!(Instant::now() < until, "{}", crew.log(1));
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(&crew, || disk.content() != before);
+    fill_at_rest(&crew, &disk);
+    wait_until(&crew, || crew.log(1).contains(&last));
     assert!(crew.children[1].as_mut().unwrap().try_wait().unwrap().is_none(), "it waits for room");
     disk.free();
     crew.assert_simulated(&place, soon());
