@@ -19,7 +19,7 @@ pub mod progress;
 pub mod results;
 pub mod runner;
 
-pub use experiment::{Experiment, clock, fields, links, names, plan, problem, set, spec, sweep};
+pub use experiment::{Experiment, clock, fields, links, names, plan, problem, set, spec, supplies, sweep};
 pub use hash::sha256;
 
 /// A fingerprint of the code that results depend on: the library's and this crate's.

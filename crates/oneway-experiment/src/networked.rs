@@ -115,6 +115,7 @@ impl Ended {
             state_hash: self.state_hash,
             seconds_stepping: self.seconds,
             seconds_observing: self.seconds_observing,
+            reason: None,
         };
         Ran { cell, result: CellResult { end, points: self.points.into() } }
     }

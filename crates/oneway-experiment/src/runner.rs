@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use oneway::engine::Status;
 use oneway::engine::observe::{Observer, View};
 use oneway::engine::record::{self, Recorder};
 use oneway::engine::simulator::worth_threads;
+use oneway::engine::{Outcome, Status};
 use rayon::prelude::*;
 
 use crate::experiment::plan::Cell;
@@ -29,12 +29,19 @@ pub struct Runner {
     pool: rayon::ThreadPool,
     interrupted: Arc<AtomicBool>,
     show: fn(u64) -> Box<dyn Progress>,
+    keeps_failed: bool,
 }
 
 impl Runner {
     /// A runner on this number of threads (`None`: one for each core).
     pub fn new(threads: Option<u16>) -> Result<Self> {
-        Ok(Self { pool: pool(threads)?, interrupted: Arc::default(), show: |_rounds| Box::new(Silent) })
+        let show: fn(u64) -> Box<dyn Progress> = |_rounds| Box::new(Silent);
+        Ok(Self { pool: pool(threads)?, interrupted: Arc::default(), show, keeps_failed: false })
+    }
+
+    /// The same, for which a cell that fails is a result, with what was measured before. To others it is an error.
+    pub fn keeping_failed(self) -> Self {
+        Self { keeps_failed: true, ..self }
     }
 
     /// The same, which makes a progress for a number of rounds whenever it runs cells.
@@ -90,7 +97,10 @@ impl Runner {
                 None if self.is_interrupted() => return Ok(None),
                 None => {
                     let result = self.compute(cell, spare, progress.begin(cell))?;
-                    if result.end.status != CellStatus::Stopped {
+                    if let (Some(reason), false) = (&result.end.reason, self.keeps_failed) {
+                        bail!("{cell}: round {}: {reason}", result.end.rounds);
+                    }
+                    if result.end.status.is_final() {
                         store.put(&cell.key, &result)?;
                     }
                     result
@@ -110,7 +120,10 @@ impl Runner {
             // F* on all threads before they have cells to run, each of which would look for it alone
             jobs.iter().for_each(|cell| drop(cell.entry.optimum()));
             let mut results = large.iter().map(|cell| run(cell, false)).collect::<Result<Vec<_>>>()?;
-            results.extend(small.par_iter().map(|cell| run(cell, spare)).collect::<Result<Vec<_>>>()?);
+            let small: Vec<_> =
+                small.iter().map(|cell| (cell, spare && !cell.entry.problem.problem.at_once())).collect();
+            results
+                .extend(small.par_iter().map(|(cell, spare)| run(cell, *spare)).collect::<Result<Vec<_>>>()?);
             Ok(results)
         });
         let results: HashMap<&str, CellResult> = results?.into_iter().flatten().collect();
@@ -127,37 +140,52 @@ impl Runner {
         let mut engine = cell.entry.engine(setup)?;
         let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + '_)| {
             let mut watch = Watch { run, record, bar, interrupted: &self.interrupted };
-            let outcome = engine.run(run.iterations, look_every(run.record_every), &mut watch)?;
-            oneway::Result::Ok((outcome, Instant::now()))
+            let outcome = engine.run(run.iterations, look_every(run.record_every), &mut watch);
+            (outcome, Instant::now())
         };
         let ((outcome, waited), points) = match spare {
             true => {
                 let run = |recorder: &mut record::ConcurrentRecorder<'_, '_>| {
                     watched(&mut |view| recorder.record(view))
                 };
-                let (ran, points) = record::concurrently(setup, extras, run)?;
-                (ran?, points)
+                record::concurrently(setup, extras, run)?
             }
             false => {
                 let mut recorder = Recorder::new(extras);
-                let ran = watched(&mut |view| recorder.record(view))?;
-                (ran, recorder.finish(&engine.view())?)
+                let (outcome, waited) = watched(&mut |view| recorder.record(view));
+                let measured = recorder.measure(&engine.view());
+                (((outcome.and_then(|outcome| measured.map(|()| outcome))), waited), recorder.into_measured())
             }
         };
-        let observing = outcome.observing + waited.elapsed();
-        let (status, rounds) = match outcome.status {
+        let mut reason = None;
+        let (outcome, (stepping, observing)) = match outcome {
+            Ok(Outcome { status, stepping, observing }) => (status, (stepping, observing)),
+            Err(error) => {
+                let failed = Status::Failed { round: engine.view().k, reason: error.to_string() };
+                (failed, Default::default()) // a measurement failed, and the clock with it
+            }
+        };
+        let (status, rounds) = match outcome {
             Status::Completed => (CellStatus::Completed, run.iterations),
             Status::Diverged { round } => (CellStatus::Diverged, round),
             Status::Starved { .. } => (CellStatus::Starved, run.iterations),
             Status::Stopped { round } => (CellStatus::Stopped, round),
-            Status::Failed { round, reason } => bail!("{cell}: round {round}: {reason}"),
+            Status::Failed { round, reason: why } => {
+                reason = Some(why);
+                (CellStatus::Failed, round)
+            }
+        };
+        let status = match status {
+            CellStatus::Failed if self.is_interrupted() => CellStatus::Stopped, // the reason is that it was asked to stop
+            status => status.judged_by(&points),
         };
         let end = End {
-            status: status.judged_by(&points),
+            reason: reason.filter(|_| status == CellStatus::Failed),
+            status,
             rounds,
             state_hash: engine.state_hash(),
-            seconds_stepping: outcome.stepping.as_secs_f64(),
-            seconds_observing: observing.as_secs_f64(),
+            seconds_stepping: stepping.as_secs_f64(),
+            seconds_observing: (observing + waited.elapsed()).as_secs_f64(),
         };
         Ok(CellResult { end, points: points.into() })
     }

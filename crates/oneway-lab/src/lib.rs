@@ -3,6 +3,7 @@
 //! Exit codes: 0 done; 1 `verify` or `replay` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
 //! was finished was written).
 
+pub mod api;
 mod cli;
 mod draw;
 mod number;
@@ -36,13 +37,27 @@ pub fn main() -> ExitCode {
 /// ```
 pub fn main_with(registry: Registry) -> ExitCode {
     match registry.install() {
-        Ok(()) => ended(run()),
+        Ok(()) => ended(run(Args::parse())),
         Err(error) => ended(Err(error.into())),
     }
 }
 
-fn run() -> anyhow::Result<ExitCode> {
-    match Args::parse().command {
+/// The same from arguments that somebody else was given, the name of the program among them. Returns the exit code, also for
+/// `--help` and for arguments that are wrong.
+pub fn main_from(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
+    let code = match Args::try_parse_from(arguments) {
+        Ok(args) => ended(run(args)),
+        Err(wrong) => {
+            let _ = wrong.print(); // nobody to tell
+            return u8::try_from(wrong.exit_code()).unwrap_or(2);
+        }
+    };
+    // an `ExitCode` does not say what it is
+    (0..=u8::MAX).find(|known| ExitCode::from(*known) == code).unwrap_or(1)
+}
+
+fn run(args: Args) -> anyhow::Result<ExitCode> {
+    match args.command {
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(&reproduce),
         Command::Run(run) => commands::run::run(&run),
         Command::Tune(tune) => commands::tune::tune(&tune),

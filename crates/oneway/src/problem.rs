@@ -1,6 +1,7 @@
 //! What is minimised: F(x) = (1/n) Σ f_i(x), where only agent i can ask about f_i.
 
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use crate::Result;
 use crate::numeric::row::{Agents, Rows, RowsMut};
@@ -29,6 +30,19 @@ impl<'a> GradientBatch<'a> {
             gradients: RowsMut::one(g),
         }
     }
+}
+
+/// The losses and full gradients that are asked of a problem in one call. Row q belongs to the q-th agent.
+#[derive(Debug)]
+pub struct ExactBatch<'a> {
+    /// Whose.
+    pub agents: Agents<'a>,
+    /// Where.
+    pub points: Rows<'a, f64>,
+    /// Where the losses f_i(x_i) go, as many as there are agents.
+    pub losses: &'a mut [f64],
+    /// Where the gradients ∇f_i(x_i) go.
+    pub gradients: RowsMut<'a, f64>,
 }
 
 /// A sum of local objectives.
@@ -67,15 +81,32 @@ pub trait Problem: Send + Sync + Debug {
     }
 
     /// Whether one call of [`gradients`](Self::gradients) for all agents is much better than several for some: where a call
-    /// crosses into another language, or runs on another device.
+    /// crosses into another language, or runs on another device. Then engines call [`gradients_in`](Self::gradients_in), and
+    /// measure by [`exact_batch`](Self::exact_batch).
     fn at_once(&self) -> bool {
         false
+    }
+
+    /// [`gradients`](Self::gradients) at points that lie in memory which may be kept: whoever holds a clone of `memory` after
+    /// the call keeps these numbers as they are, and the engine goes on in other memory. So another language can be shown the
+    /// points without a copy of them.
+    fn gradients_in(&self, batch: GradientBatch<'_>, _memory: &Arc<Vec<f64>>) -> Result<()> {
+        self.gradients(batch)
     }
 
     /// Returns f_i(x) and writes ∇f_i(x) into `g`.
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64;
 
-    /// The same at several points: losses, and the gradients one after another. One pass over the data may serve them all;
+    /// [`exact`](Self::exact) for some agents in one call, each at its own point. An error ends the run.
+    fn exact_batch(&self, batch: ExactBatch<'_>) -> Result<()> {
+        let ExactBatch { agents, points, losses, mut gradients } = batch;
+        for (q, loss) in losses.iter_mut().enumerate() {
+            *loss = self.exact(agents.get(q), points.row(q), gradients.row(q));
+        }
+        Ok(())
+    }
+
+    /// [`exact`](Self::exact) of one agent at several points: losses, and the gradients one after another. One pass over the data may serve them all;
     /// the bits are those of [`exact`](Self::exact).
     fn exact_many(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
         let gradients = gradients.chunks_exact_mut(self.dim());

@@ -14,9 +14,10 @@ use oneway::graph::topology::{Pair, Subgraph, Topology, Weights};
 
 use super::faults::Redraw;
 use super::spec::{LinksSpec, TopologySpec};
+use super::supplies::Supplies;
 
 /// A topology's links, before a method chooses which of them to use.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Links {
     /// One digraph for each round of the period, weights to be chosen.
     Digraphs(Vec<Digraph>),
@@ -26,7 +27,7 @@ pub enum Links {
 
 impl Links {
     /// Makes or reads the links. A family must be told how many agents there are; a file of links says so itself, if need be.
-    pub fn build(spec: &TopologySpec, agents: Option<usize>) -> Result<Self> {
+    pub fn build(spec: &TopologySpec, agents: Option<usize>, supplies: &Supplies) -> Result<Self> {
         if let Some(agents) = agents {
             check_root(spec.root, agents)?;
         }
@@ -35,6 +36,7 @@ impl Links {
                 let agents = agents.context("`agents` is missing: how many there are")?;
                 Links::Digraphs((family.build)(agents, parameters, spec.seed)?)
             }
+            LinksSpec::Supplied(name) => supplies.links(name, agents)?,
             LinksSpec::Files(paths) => Self::of_files(paths, agents, spec.normalise)?,
             LinksSpec::Matrices { pull, push } => {
                 let (r, c) = (read("pull", pull, agents)?, read("push", push, agents)?);
@@ -88,7 +90,7 @@ impl Links {
     }
 
     /// Number of agents.
-    pub(crate) fn agents(&self) -> usize {
+    pub fn agents(&self) -> usize {
         match self {
             Links::Digraphs(digraphs) => digraphs.first().map_or(0, Digraph::agents),
             Links::Explicit(topology) => topology.agents(),
@@ -100,7 +102,8 @@ impl Links {
         matches!(self, Links::Digraphs(digraphs) if digraphs.len() == 1)
     }
 
-    fn explicit(period: Vec<Pair>) -> Result<Self> {
+    /// R and C of each round of the period.
+    pub fn explicit(period: Vec<Pair>) -> Result<Self> {
         Ok(Links::Explicit(Arc::new(Topology::cyclic(period)?)))
     }
 

@@ -11,16 +11,19 @@ pub mod plan;
 pub mod problem;
 pub mod set;
 pub mod spec;
+pub mod supplies;
 pub mod sweep;
 mod text;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use toml::Table;
 
 use spec::Spec;
+use supplies::Supplies;
 use sweep::Variant;
 
 /// An experiment as a file describes it.
@@ -32,6 +35,8 @@ pub struct Experiment {
     pub folder: PathBuf,
     /// What it asks for: one, or one for each combination of a sweep of the run or the problem.
     pub variants: Vec<Spec>,
+    /// What is given in memory.
+    pub supplies: Arc<Supplies>,
 }
 
 impl Experiment {
@@ -54,6 +59,16 @@ impl Experiment {
         Self::new(settings, folder)
     }
 
+    /// The same with other settings.
+    pub fn with_settings(&self, settings: Table) -> Result<Self> {
+        Ok(Self { supplies: Arc::clone(&self.supplies), ..Self::new(settings, &self.folder)? })
+    }
+
+    /// The same, with what a program gives in memory.
+    pub fn supplied(self, supplies: Supplies) -> Self {
+        Self { supplies: Arc::new(supplies), ..self }
+    }
+
     /// The same from settings, as `summary.json` keeps them.
     pub fn new(settings: Table, folder: &Path) -> Result<Self> {
         let variants = sweep::expand(settings.clone())?;
@@ -68,6 +83,6 @@ impl Experiment {
         {
             bail!("sweep: two combinations are called \"{twice}\": a value is given twice");
         }
-        Ok(Self { settings, folder: folder.to_owned(), variants })
+        Ok(Self { settings, folder: folder.to_owned(), variants, supplies: Arc::default() })
     }
 }

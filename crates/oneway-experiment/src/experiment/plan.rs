@@ -22,6 +22,7 @@ use super::links::Links;
 use super::measure::Measure;
 use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, Spec, StepSpec, TopologySpec};
+use super::supplies::Supplies;
 use super::sweep::Chosen;
 use crate::hash::sha256;
 use crate::identity::Identity;
@@ -60,6 +61,8 @@ pub struct Entry {
     pub recipe: Recipe,
     /// The method, built.
     pub method: Arc<dyn Method>,
+    /// What tells it from others, where it is given in memory.
+    supplied: Option<String>,
     /// η of every round, divided already.
     pub schedule: Schedule,
     /// c_π that an effective step was divided by.
@@ -97,7 +100,8 @@ impl Plan {
     /// The same, with the problems that other plans have built already.
     pub fn sharing(experiment: &Experiment, problems: &mut Problems) -> Result<Self> {
         let variants = experiment.variants.iter().enumerate();
-        let entries = variants.map(|(variant, spec)| entries_of(variant, spec, problems));
+        let entries =
+            variants.map(|(variant, spec)| entries_of(variant, spec, &experiment.supplies, problems));
         let entries = entries.collect::<Result<Vec<_>>>()?;
         Ok(Self {
             entries: entries.into_iter().flatten().collect(),
@@ -131,20 +135,24 @@ impl Plan {
     }
 }
 
-fn entries_of(variant: usize, spec: &Spec, problems: &mut Problems) -> Result<Vec<Entry>> {
+fn entries_of(
+    variant: usize,
+    spec: &Spec,
+    supplies: &Supplies,
+    problems: &mut Problems,
+) -> Result<Vec<Entry>> {
     let run = spec.run;
-    let methods = spec
-        .methods
-        .iter()
-        .map(|method| Built::new(method, spec).with_context(|| format!("method \"{}\"", method.name)));
+    let methods = spec.methods.iter().map(|method| {
+        Built::new(method, spec, supplies).with_context(|| format!("method \"{}\"", method.name))
+    });
     let methods = methods.collect::<Result<Vec<_>>>()?;
     // links before the problem: a family refuses too many agents at once, and building a problem for them would take long
     let links = spec.topologies.iter().map(|topology| {
-        let links = Links::build(topology, Some(run.agents));
+        let links = Links::build(topology, Some(run.agents), supplies);
         Ok((topology, links.with_context(|| format!("topology \"{}\"", topology.name))?))
     });
     let networks = links.collect::<Result<Vec<_>>>()?;
-    let problem = problems.get(&spec.problem, run.agents)?;
+    let problem = problems.get(&spec.problem, run.agents, supplies)?;
     let mut entries = vec![];
     for (topology, links) in &networks {
         let here = spec.methods.iter().zip(&methods).filter(|(method, _)| method.runs_on(&topology.name));
@@ -205,7 +213,7 @@ impl Entry {
                 possible.join(", ")
             );
         }
-        let Built { method, recipe, schedule, timing } = built;
+        let Built { method, recipe, supplied, schedule, timing } = built;
         if let Some(compression) = &recipe.compression {
             compression.codec.check(&compression.parameters, problem.problem.dim())?;
         }
@@ -260,6 +268,7 @@ impl Entry {
             faults,
             recipe: recipe.clone(),
             method: Arc::clone(method),
+            supplied: supplied.clone(),
             schedule,
             divided_by,
             timing: *timing,
@@ -302,6 +311,9 @@ impl Entry {
         identity.text("push", &push);
         identity.part("faults", &self.faults);
         identity.part("method", &self.recipe);
+        if let Some(supplied) = &self.supplied {
+            identity.text("supplied", supplied);
+        }
         identity.part("step", &self.schedule);
         identity.part("timing", &self.timing);
         identity.text("precision", self.run.precision.name());
@@ -373,12 +385,13 @@ impl fmt::Display for Cell<'_> {
 struct Built {
     method: Arc<dyn Method>,
     recipe: Recipe,
+    supplied: Option<String>,
     schedule: Schedule,
     timing: Timing,
 }
 
 impl Built {
-    fn new(spec: &MethodSpec, experiment: &Spec) -> Result<Self> {
+    fn new(spec: &MethodSpec, experiment: &Spec, supplies: &Supplies) -> Result<Self> {
         let run = experiment.run;
         let mut given = spec.parameters.clone();
         if spec.corollary_momentum {
@@ -387,7 +400,19 @@ impl Built {
         }
         let recipe = spec.combination.around(Recipe::new(spec.kind, given)?);
         let timing = Timing::new(experiment.clock, spec.asynchronous)?;
-        Ok(Self { method: recipe.build()?.into(), recipe, schedule: build_schedule(spec.step, run)?, timing })
+        let given = spec.supplied.as_ref().map(|name| supplies.method(name)).transpose()?;
+        let method = match given {
+            Some(given) => recipe.around((given.make)())?,
+            None => recipe.build()?,
+        };
+        let supplied = given.map(|given| given.identity.clone());
+        Ok(Self {
+            method: method.into(),
+            recipe,
+            supplied,
+            schedule: build_schedule(spec.step, run)?,
+            timing,
+        })
     }
 }
 

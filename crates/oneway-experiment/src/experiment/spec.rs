@@ -22,6 +22,7 @@ use super::fields::{Fields, real};
 use super::measure::MeasureSpec;
 use super::names;
 use super::problem::ProblemSpec;
+use super::supplies;
 use super::sweep::{Swept, is_called};
 
 /// An experiment without sweeps.
@@ -102,6 +103,8 @@ pub enum LinksSpec {
         /// C.
         push: PathBuf,
     },
+    /// Given in memory under this name.
+    Supplied(String),
 }
 
 /// One `[[method]]`.
@@ -111,6 +114,8 @@ pub struct MethodSpec {
     pub name: String,
     /// Which of the registry it is.
     pub kind: &'static Kind,
+    /// The name under which it is given in memory, if it is.
+    pub(crate) supplied: Option<String>,
     /// Which links of a topology it uses; by default those that suit it best.
     pub(crate) graph: Option<Subgraph>,
     /// Its step sizes.
@@ -248,7 +253,9 @@ impl TopologySpec {
             (Some(_), Some(_)) => bail!("{}: give `file` or `files`, not both", fields.path()),
             (file, files) => file.map(|file| vec![file]).or(files),
         };
-        let links = match (kind, files, pull?, push?) {
+        let supplied = fields.string("supplied")?;
+        let links = match (kind.or(supplied.clone()), files, pull?, push?) {
+            (Some(name), None, None, None) if supplied.is_some() => LinksSpec::Supplied(name),
             (Some(kind), None, None, None) => {
                 let family = registry::installed().family(&kind).with_context(|| fields.path().to_owned())?;
                 let given = fields.parameters(family.parameters)?;
@@ -289,8 +296,14 @@ impl MethodSpec {
     fn read(mut fields: Fields, run: RunSpec) -> Result<Self> {
         let kind = fields.string("kind")?;
         let name = name_of(&mut fields, "method", kind.as_deref())?;
-        let kind = fields.required("kind", kind)?;
-        let kind = registry::installed().method(&kind).with_context(|| fields.path().to_owned())?;
+        let supplied = fields.string("supplied")?;
+        let kind = match &supplied {
+            Some(_) if kind.is_none() => &supplies::SUPPLIED,
+            _ => {
+                let kind = fields.required("kind", kind)?;
+                registry::installed().method(&kind).with_context(|| fields.path().to_owned())?
+            }
+        };
         let graph = fields.choice("graph", &Subgraph::NAMED)?;
         let step = StepSpec::read(&mut fields, run)?;
         let asynchronous = Timing::read(&mut fields)?;
@@ -300,7 +313,18 @@ impl MethodSpec {
         let combination = Combination::read(&mut fields, kind)?;
         let only = fields.strings("only")?;
         fields.finish()?;
-        Ok(Self { name, kind, graph, step, asynchronous, corollary_momentum, parameters, combination, only })
+        Ok(Self {
+            name,
+            kind,
+            supplied,
+            graph,
+            step,
+            asynchronous,
+            corollary_momentum,
+            parameters,
+            combination,
+            only,
+        })
     }
 
     /// Whether it runs on the topology of this name.

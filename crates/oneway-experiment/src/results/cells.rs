@@ -48,6 +48,9 @@ pub struct End {
     pub seconds_stepping: f64,
     /// Time in measuring.
     pub seconds_observing: f64,
+    /// Why it failed, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// [`oneway::engine::Status`], in a word, once the curve has been looked at too.
@@ -62,6 +65,8 @@ pub enum CellStatus {
     Starved,
     /// The user stopped it.
     Stopped,
+    /// A gradient or a loss could not be made.
+    Failed,
 }
 
 impl CellStatus {
@@ -71,6 +76,11 @@ impl CellStatus {
             Self::Completed | Self::Starved if divergence::shows(points) => Self::Diverged,
             status => status,
         }
+    }
+
+    /// Whether it ended by itself: a run that is made again ends in the same way.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Stopped | Self::Failed)
     }
 
     /// Whether all rounds were done, so that the last state is a result.
@@ -87,14 +97,19 @@ struct Head {
     end: End,
 }
 
-/// A folder of finished runs.
+/// A folder of finished runs, or none.
 #[derive(Debug)]
-pub struct CellStore(PathBuf);
+pub struct CellStore(Option<PathBuf>);
 
 impl CellStore {
     /// The store of an output folder.
     pub fn of(folder: &Path) -> Self {
-        Self(folder.join("cells"))
+        Self(Some(folder.join("cells")))
+    }
+
+    /// Keeps nothing.
+    pub fn none() -> Self {
+        Self(None)
     }
 
     /// A store that is gone with the guard it comes in, for runs whose results must not be kept.
@@ -104,15 +119,16 @@ impl CellStore {
 
     /// Keeps a result.
     pub(crate) fn put(&self, key: &str, result: &CellResult) -> Result<()> {
+        let Some(folder) = &self.0 else { return Ok(()) };
         let body = body(&result.points);
         let head = Head { key: key.to_owned(), sha256: sha256(&body), end: result.end.clone() };
-        fs::create_dir_all(&self.0).with_context(|| format!("cannot write to {}", self.0.display()))?;
-        write_whole(&self.path(key), format!("{}\n{body}", serde_json::to_string(&head)?))
+        fs::create_dir_all(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
+        write_whole(&path(folder, key), format!("{}\n{body}", serde_json::to_string(&head)?))
     }
 
     /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for dead.
     pub(crate) fn get(&self, key: &str) -> Option<CellResult> {
-        let path = self.path(key);
+        let path = path(self.0.as_ref()?, key);
         let text = fs::read(&path).ok()?;
         let result = String::from_utf8(text).ok().and_then(|text| read(key, &text));
         if result.is_none() {
@@ -120,10 +136,10 @@ impl CellStore {
         }
         result
     }
+}
 
-    fn path(&self, key: &str) -> PathBuf {
-        self.0.join(format!("{key}.cell"))
-    }
+fn path(folder: &Path, key: &str) -> PathBuf {
+    folder.join(format!("{key}.cell"))
 }
 
 /// A temporary folder for a store.
@@ -175,6 +191,7 @@ mod tests {
             state_hash: "ab".repeat(32),
             seconds_stepping: 0.1,
             seconds_observing: 0.2,
+            reason: None,
         };
         CellResult { end, points: Arc::new([point(0), point(10)]) }
     }
@@ -193,16 +210,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = CellStore::of(folder.path());
         store.put("k", &result()).unwrap();
-        let whole = fs::read(store.path("k")).unwrap();
+        let whole = fs::read(path(&folder.path().join("cells"), "k")).unwrap();
         for cut in [0, 1, whole.len() / 2, whole.len() - 1] {
-            fs::write(store.path("k"), &whole[..cut]).unwrap();
+            fs::write(path(&folder.path().join("cells"), "k"), &whole[..cut]).unwrap();
             assert_eq!(store.get("k"), None, "cut to {cut} bytes");
         }
         // a digit of the curve changed: still readable, no longer what was computed
         let text = String::from_utf8(whole).unwrap().replace("0.84", "0.94");
-        fs::write(store.path("k"), text).unwrap();
+        fs::write(path(&folder.path().join("cells"), "k"), text).unwrap();
         assert_eq!(store.get("k"), None);
-        fs::write(store.path("k"), [0xff, 0xfe, 0x00]).unwrap();
+        fs::write(path(&folder.path().join("cells"), "k"), [0xff, 0xfe, 0x00]).unwrap();
         assert_eq!(store.get("k"), None);
     }
 }

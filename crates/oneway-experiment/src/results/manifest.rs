@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use oneway::numeric::Precision;
 use serde::{Deserialize, Serialize};
 
-use super::cells::{CellStatus, End, Ran, body};
+use super::cells::{End, Ran, body};
 use super::curves::Curve;
 use crate::experiment::plan::{Cell, Entry, Plan};
 use crate::hash::sha256;
@@ -30,7 +30,7 @@ pub struct Manifest {
     pub entries: Vec<EntryRecord>,
     /// Runs that were asked for.
     pub cells_planned: usize,
-    /// Completed or diverged: not stopped on the way.
+    /// Completed or diverged: neither stopped on the way nor failed.
     pub(crate) cells_complete: usize,
     /// Every run that was begun.
     pub cells: Vec<CellRecord>,
@@ -169,7 +169,7 @@ impl Manifest {
             folder: plan.folder.display().to_string(),
             entries: plan.entries.iter().map(EntryRecord::new).collect(),
             cells_planned: plan.entries.iter().map(|entry| entry.run.repetitions as usize).sum(),
-            cells_complete: ran.iter().filter(|ran| ran.result.end.status != CellStatus::Stopped).count(),
+            cells_complete: ran.iter().filter(|ran| ran.result.end.status.is_final()).count(),
             cells: ran.iter().map(CellRecord::new).collect(),
             curves_sha256,
         }

@@ -108,6 +108,7 @@ impl<'a> Repetitions<'a> {
                 CellStatus::Diverged => format!("diverged by {rounds}"),
                 CellStatus::Starved => "starved".to_owned(),
                 CellStatus::Stopped => format!("stopped at {rounds}"),
+                CellStatus::Failed => format!("failed at {rounds}"),
             };
             match counts.iter_mut().find(|(known, _)| *known == label) {
                 Some((_, count)) => *count += 1,

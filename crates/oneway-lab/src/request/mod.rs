@@ -87,7 +87,7 @@ impl TopologyFlags {
 fn parameters_of(spec: &TopologySpec) -> Vec<&'static str> {
     match &spec.links {
         LinksSpec::Family { family, .. } => names(family),
-        LinksSpec::Files(_) | LinksSpec::Matrices { .. } => vec![],
+        LinksSpec::Files(_) | LinksSpec::Matrices { .. } | LinksSpec::Supplied(_) => vec![],
     }
 }
 

@@ -11,6 +11,8 @@ use crate::engine::observe::View;
 use crate::engine::simulator::worth_threads;
 use crate::graph::topology::Stationary;
 use crate::method::{Network, Roles};
+use crate::numeric::row::{Agents, Rows, RowsMut};
+use crate::problem::ExactBatch;
 
 /// The most blocks in which agents are summed; a constant, so that sums do not depend on threads.
 const BLOCKS: usize = 64;
@@ -73,17 +75,19 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>], extras: Extras) -> R
     let means = views.iter().map(average).collect::<Result<Vec<_>>>()?;
     let points: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
     let accuracies = || first.problem.test_accuracies(&points);
-    let (accuracies, (losses, gradients, momentum_errors)) = match threads {
-        true => rayon::join(accuracies, || passes(true, views, &points)),
-        false => (accuracies(), passes(false, views, &points)),
+    let (accuracies, passed) = match (first.problem.at_once(), threads) {
+        (true, _) => (accuracies(), passes_at_once(views, &points)),
+        (false, true) => rayon::join(accuracies, || Ok(passes(true, views, &points))),
+        (false, false) => (accuracies(), Ok(passes(false, views, &points))),
     };
+    let Passed { losses, gradients, momentum_errors } = passed?;
     let mut measured = vec![];
     for (at, (view, mean)) in views.iter().zip(&means).enumerate() {
         let n = view.agents() as f64;
         let (consensus, _) = over_agents(view, |i, _| distance_sq(view.estimate(i), mean));
         let (loss, grad_norm_sq) = (losses[at] / n, gradients[at].iter().map(|g| square(g / n)).sum());
         let at_agents = || match view.profile.network {
-            Network::Central => grad_norm_sq, // all agents hold x̄
+            Network::Central => Ok(grad_norm_sq), // all agents hold x̄
             _ => gradients_at_agents(threads, view),
         };
         measured.push(Measurement {
@@ -98,19 +102,24 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>], extras: Extras) -> R
             bytes_sent: bytes_sent(view),
             time: view.time,
             loss_gap: extras.optimum.map(|optimum| loss - optimum),
-            agents_grad_norm_sq: extras.agents.then(at_agents),
+            agents_grad_norm_sq: extras.agents.then(at_agents).transpose()?,
         });
     }
     Ok(measured)
 }
 
-/// Σ_i f_i and Σ_i ∇f_i at one point of each view, and (1/n) Σ ‖m_i − ∇f_i(x_i)‖² of each view for methods with momentum.
-/// An agent's data are passed over twice in a row then, while they are near.
-fn passes(
-    threads: bool,
-    views: &[View<'_>],
-    points: &[&[f64]],
-) -> (Vec<f64>, Vec<Vec<f64>>, Option<Vec<f64>>) {
+/// What passes over the data give, for each view.
+struct Passed {
+    /// Σ_i f_i at its point.
+    losses: Vec<f64>,
+    /// Σ_i ∇f_i at its point.
+    gradients: Vec<Vec<f64>>,
+    /// (1/n) Σ ‖m_i − ∇f_i(x_i)‖², for methods with momentum.
+    momentum_errors: Option<Vec<f64>>,
+}
+
+/// One point for each view. For methods with momentum an agent's data are passed over twice in a row, while they are near.
+fn passes(threads: bool, views: &[View<'_>], points: &[&[f64]]) -> Passed {
     let (count, problem, first) = (views.len(), views[0].problem, &views[0]);
     let (d, momentum) = (problem.dim(), first.method.roles().momentum);
     let nothing = || [vec![0.0; count], vec![0.0; count * d], vec![0.0; count]];
@@ -137,14 +146,59 @@ fn passes(
         total.iter_mut().zip(part).for_each(|(total, part)| add(total, 1.0, part));
     }
     let [losses, gradients, far] = total;
-    let far = momentum.map(|_| far.iter().map(|far| far / first.agents() as f64).collect());
-    (losses, gradients.chunks_exact(d).map(<[f64]>::to_vec).collect(), far)
+    let momentum_errors = momentum.map(|_| far.iter().map(|far| far / first.agents() as f64).collect());
+    Passed { losses, gradients: gradients.chunks_exact(d).map(<[f64]>::to_vec).collect(), momentum_errors }
+}
+
+/// The same for problems that are asked for all agents in one call, with the same order of sums.
+fn passes_at_once(views: &[View<'_>], points: &[&[f64]]) -> Result<Passed> {
+    let mut passed = Passed { losses: vec![], gradients: vec![], momentum_errors: None };
+    for (view, point) in views.iter().zip(points) {
+        let (n, d) = (view.agents(), view.problem.dim());
+        let (loss, gradient) = sums_at(view, point)?;
+        passed.losses.push(loss);
+        passed.gradients.push(gradient);
+        if let Some(momentum) = view.method.roles().momentum {
+            let estimates: Vec<f64> = (0..n).flat_map(|i| view.estimate(i)).copied().collect();
+            let (_, own) = exact_at_once(view, Rows::new(&estimates, d, d))?;
+            let far = |i: usize| distance_sq(view.vector(i, momentum), &own[i * d..(i + 1) * d]);
+            passed
+                .momentum_errors
+                .get_or_insert_default()
+                .push(over_agents(view, |i, _| far(i)).0 / n as f64);
+        }
+    }
+    Ok(passed)
+}
+
+/// f_i and ∇f_i of all agents, each at its row.
+fn exact_at_once(view: &View<'_>, points: Rows<'_, f64>) -> Result<(Vec<f64>, Vec<f64>)> {
+    let (n, d) = (view.agents(), view.problem.dim());
+    let (mut losses, mut gradients) = (vec![0.0; n], vec![0.0; n * d]);
+    let (agents, rows) = (Agents::Range { first: 0, len: n }, RowsMut::new(&mut gradients, d, d));
+    view.problem.exact_batch(ExactBatch { agents, points, losses: &mut losses, gradients: rows })?;
+    Ok((losses, gradients))
+}
+
+/// Σ_i f_i and Σ_i ∇f_i at one point, in one call.
+fn sums_at(view: &View<'_>, point: &[f64]) -> Result<(f64, Vec<f64>)> {
+    let d = view.problem.dim();
+    let (losses, gradients) = exact_at_once(view, Rows::new(point, d, 0))?;
+    Ok(over_agents(view, |i, sum| {
+        add(sum, 1.0, &gradients[i * d..(i + 1) * d]);
+        losses[i]
+    }))
 }
 
 /// (1/n) Σ_j ‖∇F(x_j)‖², with ∇F = (1/n) Σ_i ∇f_i: a few agents' estimates at a time share a pass over all data.
-fn gradients_at_agents(threads: bool, view: &View<'_>) -> f64 {
+fn gradients_at_agents(threads: bool, view: &View<'_>) -> Result<f64> {
     const TOGETHER: usize = 8;
     let (n, d) = (view.agents(), view.problem.dim());
+    let norm_sq = |sums: &[f64]| sums.iter().map(|sum| square(sum / n as f64)).sum::<f64>();
+    if view.problem.at_once() {
+        let norms = (0..n).map(|j| Ok(norm_sq(&sums_at(view, view.estimate(j))?.1)));
+        return Ok(norms.sum::<Result<f64>>()? / n as f64);
+    }
     let parts = in_blocks(threads, n.div_ceil(TOGETHER), |blocks| {
         let agents = blocks.start * TOGETHER..n.min(blocks.end * TOGETHER);
         let mut total = 0.0;
@@ -156,11 +210,11 @@ fn gradients_at_agents(threads: bool, view: &View<'_>) -> f64 {
                 view.problem.exact_many(i, &points, &mut losses, &mut gradients);
                 add(&mut sums, 1.0, &gradients);
             }
-            total += sums.iter().map(|sum| square(sum / n as f64)).sum::<f64>();
+            total += norm_sq(&sums);
         }
         total
     });
-    parts.iter().sum::<f64>() / n as f64
+    Ok(parts.iter().sum::<f64>() / n as f64)
 }
 
 /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖², for methods that track.

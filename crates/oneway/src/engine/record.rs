@@ -86,7 +86,13 @@ impl Recorder {
         Ok(self.measured)
     }
 
-    fn measure(&mut self, view: &View<'_>) -> Result<()> {
+    /// What has been measured so far.
+    pub fn into_measured(self) -> Vec<Measurement> {
+        self.measured
+    }
+
+    /// Measures the states that still wait; if that fails they are lost. `view` is any of the same run.
+    pub fn measure(&mut self, view: &View<'_>) -> Result<()> {
         let extras = self.extras;
         self.measured.extend(self.waiting.measure(view, |views| measure_many(views, extras))?);
         Ok(())

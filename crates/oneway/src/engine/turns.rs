@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::method::{Ask, Exchange, Gradient, Gradients, Hearing, Kernel, Points, Profile, Round};
 use crate::numeric::Float;
-use crate::numeric::matrix::{Matrix, stride_of};
+use crate::numeric::matrix::{Matrix, stride, stride_of};
 use crate::numeric::row::{Agents, Rows, RowsMut};
 use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::{GradientBatch, Problem};
@@ -110,7 +110,7 @@ impl<T: Float> Turns<T> {
         for (turn, &ask) in (0..).zip(&exchange.turns) {
             let at = Round { turn, ..at };
             let (some, both) = (ask != Ask::Nothing, ask == Ask::BothPoints);
-            let pulled = self.points_are_pulled.then_some(block.pulled);
+            let pulled = (self.points_are_pulled && !problem.at_once()).then_some(block.pulled); // lent: in memory of our own
             if pulled.is_none() {
                 let [next, last] =
                     [(some, &mut self.next), (both, &mut self.last)].map(|(is, rows)| asked(is, rows, d));
@@ -137,8 +137,7 @@ impl<T: Float> Turns<T> {
         pulled: Option<Rows<'_, T>>,
     ) -> Result<()> {
         let Self { d, next, last, gradient, other, double, draws, twins, samples, .. } = self;
-        let [next, last] = [next, last].map(|rows| Rows::new(rows.rows(), *d, stride_of::<T>(*d)));
-        let next = pulled.unwrap_or(next);
+        let mut next = pulled.map_or(Where::Lent(next), Where::Shown);
         let mut call = Call { problem, agents, d: *d, double };
         match ask {
             Ask::Nothing | Ask::AllComponents => Ok(()),
@@ -148,22 +147,22 @@ impl<T: Float> Turns<T> {
                     other.rows_mut()[..numbers].fill(T::default());
                 }
                 for _ in 1..count {
-                    call.gradients(next, draws, gradient)?;
+                    call.gradients(&mut next, draws, gradient)?;
                     let sums = other.rows_mut()[..numbers].iter_mut();
                     sums.zip(gradient.rows()).for_each(|(sum, g)| *sum += *g);
                 }
-                call.gradients(next, draws, gradient)
+                call.gradients(&mut next, draws, gradient)
             }
             Ask::BothPoints => {
                 twins.clone_from(draws);
-                call.gradients(last, twins, other)?;
-                call.gradients(next, draws, gradient)
+                call.gradients(&mut Where::Lent(last), twins, other)?;
+                call.gradients(&mut next, draws, gradient)
             }
             Ask::Component => {
                 samples.clear();
                 let drawn = |draws: &mut Draws| problem.samples().map_or(0, |samples| draws.below(samples));
                 samples.extend(draws.iter_mut().map(drawn));
-                call.components(next, samples, gradient);
+                call.components(next.rows(*d), samples, gradient);
                 Ok(())
             }
         }
@@ -189,6 +188,21 @@ fn all_components<T: Float>(problem: &dyn Problem, agent: usize, x: &[T], compon
     }
 }
 
+/// The points of a call: rows of somebody else, or our own, which can be lent.
+enum Where<'a, T> {
+    Shown(Rows<'a, T>),
+    Lent(&'a mut Matrix<T>),
+}
+
+impl<T: Float> Where<'_, T> {
+    fn rows(&self, d: usize) -> Rows<'_, T> {
+        match self {
+            Where::Shown(rows) => *rows,
+            Where::Lent(matrix) => Rows::new(matrix.rows(), d, stride_of::<T>(d)),
+        }
+    }
+}
+
 /// One call of a problem, in double precision.
 struct Call<'c, 'd> {
     problem: &'c dyn Problem,
@@ -200,12 +214,23 @@ struct Call<'c, 'd> {
 impl Call<'_, '_> {
     fn gradients<T: Float>(
         &mut self,
-        points: Rows<'_, T>,
+        points: &mut Where<'_, T>,
         draws: &mut [Draws],
         out: &mut Matrix<T>,
     ) -> Result<()> {
-        let (problem, agents) = (self.problem, self.agents);
-        self.with(points, out, |points, gradients| {
+        let (problem, agents, d) = (self.problem, self.agents, self.d);
+        if problem.at_once()
+            && let Where::Lent(matrix) = points
+            && let Some(out) = T::as_f64_mut(out.rows_mut())
+            && let Some(memory) = matrix.lend()
+        {
+            let (points, gradients) =
+                (Rows::new(matrix.lent(&memory), d, stride(d)), RowsMut::new(out, d, stride(d)));
+            let done = problem.gradients_in(GradientBatch { agents, points, draws, gradients }, &memory);
+            matrix.take_back(memory);
+            return done;
+        }
+        self.with(points.rows(d), out, |points, gradients| {
             problem.gradients(GradientBatch { agents, points, draws, gradients })
         })
     }

@@ -71,6 +71,12 @@ pub trait Float:
     /// The same, to write into.
     fn as_f64_mut(numbers: &mut [Self]) -> Option<&mut [f64]>;
 
+    /// The same vector, where its numbers are double already; otherwise it comes back.
+    fn into_f64(numbers: Vec<Self>) -> Result<Vec<f64>, Vec<Self>>;
+
+    /// The reverse; nothing where these are other numbers.
+    fn from_f64_vector(numbers: Vec<f64>) -> Option<Vec<Self>>;
+
     /// Its bits as they are hashed and sent: little-endian, all NaNs as one.
     fn hash_bytes(self, sink: &mut impl FnMut(&[u8]));
 }
@@ -98,6 +104,14 @@ impl Float for f64 {
     }
 
     fn as_f64_mut(numbers: &mut [f64]) -> Option<&mut [f64]> {
+        Some(numbers)
+    }
+
+    fn into_f64(numbers: Vec<f64>) -> Result<Vec<f64>, Vec<f64>> {
+        Ok(numbers)
+    }
+
+    fn from_f64_vector(numbers: Vec<f64>) -> Option<Vec<f64>> {
         Some(numbers)
     }
 
@@ -130,6 +144,14 @@ impl Float for f32 {
     }
 
     fn as_f64_mut(_: &mut [f32]) -> Option<&mut [f64]> {
+        None
+    }
+
+    fn into_f64(numbers: Vec<f32>) -> Result<Vec<f64>, Vec<f32>> {
+        Err(numbers)
+    }
+
+    fn from_f64_vector(_numbers: Vec<f64>) -> Option<Vec<f32>> {
         None
     }
 

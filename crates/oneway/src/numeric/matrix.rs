@@ -3,6 +3,8 @@
 //! A load that straddles two cache lines costs two loads. Rows of 123 numbers, one behind the other, would make almost every
 //! wide load such a load; so long rows begin on a line and are filled up with zeros to the end of one.
 
+use std::sync::Arc;
+
 use crate::numeric::Float;
 
 /// Bytes in a cache line.
@@ -66,6 +68,35 @@ impl<T: Float> Matrix<T> {
         if from < other { (first, second) } else { (second, first) }
     }
 
+    /// Hands out its memory, where its numbers are double, until it is [taken back](Self::take_back); meanwhile there are no rows.
+    pub(crate) fn lend(&mut self) -> Option<Arc<Vec<f64>>> {
+        match T::into_f64(std::mem::take(&mut self.buffer)) {
+            Ok(buffer) => Some(Arc::new(buffer)),
+            Err(buffer) => {
+                self.buffer = buffer;
+                None
+            }
+        }
+    }
+
+    /// Takes its memory back. Where somebody has kept it, they keep it as it is, and the rows are copied to other memory.
+    pub(crate) fn take_back(&mut self, memory: Arc<Vec<f64>>) {
+        match Arc::try_unwrap(memory) {
+            Ok(buffer) => self.buffer = T::from_f64_vector(buffer).unwrap_or_default(),
+            Err(kept) => {
+                let mut copy = Self::new(self.numbers, 1);
+                let numbers = &kept[self.first..][..self.numbers];
+                copy.rows_mut().iter_mut().zip(numbers).for_each(|(to, from)| *to = T::from_f64(*from));
+                *self = copy;
+            }
+        }
+    }
+
+    /// The rows in memory that was lent.
+    pub(crate) fn lent<'m>(&self, memory: &'m [f64]) -> &'m [f64] {
+        &memory[self.first..][..self.numbers]
+    }
+
     /// All rows, to write into.
     pub(crate) fn rows_mut(&mut self) -> &mut [T] {
         &mut self.buffer[self.first..self.first + self.numbers]
@@ -75,6 +106,25 @@ impl<T: Float> Matrix<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_is_kept_is_left_as_it_is() {
+        let mut matrix = Matrix::<f64>::new(2, 65);
+        matrix.row_mut(1, 65).fill(3.0);
+        let place = matrix.rows().as_ptr();
+        let memory = matrix.lend().unwrap();
+        matrix.take_back(memory);
+        assert_eq!(matrix.rows().as_ptr(), place, "nobody kept it: it is not copied");
+
+        let memory = matrix.lend().unwrap();
+        let kept = Arc::clone(&memory);
+        matrix.take_back(memory);
+        matrix.row_mut(1, 65).fill(4.0);
+        assert_eq!(matrix.row(1, 65), vec![4.0; 65]);
+        assert_eq!(matrix.lent(&kept)[72..72 + 65], [3.0; 65]);
+        assert_eq!(matrix.rows().as_ptr() as usize % 64, 0);
+        assert!(Matrix::<f32>::new(2, 3).lend().is_none());
+    }
 
     #[test]
     fn long_rows_begin_on_cache_lines_and_short_ones_are_packed() {

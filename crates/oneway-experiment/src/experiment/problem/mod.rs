@@ -20,6 +20,7 @@ use toml::Value;
 
 use super::fields::{Fields, as_integer, real};
 use super::spec::RunSpec;
+use super::supplies::Supplies;
 use crate::hash::sha256;
 use crate::identity::{Identify as _, Identity};
 use crate::problem_facts::{Minimiser, Optimum};
@@ -43,6 +44,8 @@ pub(crate) enum ProblemSpec {
     Quadratic { shape: QuadraticShape, seed: u64 },
     /// A mean over rows of another model.
     FiniteSum(FiniteSumSpec),
+    /// One that is given in memory under this name.
+    Supplied(String),
     /// One that the registry has from elsewhere.
     Registered { kind: &'static ProblemKind, parameters: Parameters, seed: u64 },
 }
@@ -69,6 +72,10 @@ impl ProblemSpec {
         let registered = registry::installed().problems().iter();
         let registered = registered.map(|kind| (kind.name, Kind::Registered(kind)));
         let kinds: Vec<_> = kinds.into_iter().chain(registered).collect();
+        if let Some(name) = fields.string("supplied")? {
+            fields.finish()?;
+            return Ok(ProblemSpec::Supplied(name));
+        }
         let kind = fields.choice("kind", &kinds)?;
         let seed = fields.count("seed")?.unwrap_or(run.seed);
         let spec = match fields.required("kind", kind)? {
@@ -119,7 +126,7 @@ impl ProblemSpec {
                 let data = dataset.load(Labels::Signs)?;
                 Some(Rows { data, partition: *partition, seed: *seed, classes: None })
             }
-            ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } => None,
+            ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } | ProblemSpec::Supplied(_) => None,
             ProblemSpec::FiniteSum(spec) => Some(spec.rows()?),
         })
     }
@@ -130,7 +137,9 @@ impl ProblemSpec {
     fn identity(&self, agents: usize) -> String {
         let mut identity = self.settings(agents);
         let (dataset, test) = match self {
-            ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } => (None, &None),
+            ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } | ProblemSpec::Supplied(_) => {
+                (None, &None)
+            }
             ProblemSpec::Logistic { dataset, test, .. } => (Some(dataset), test),
             ProblemSpec::FiniteSum(sum) => (Some(&sum.dataset), &sum.test),
         };
@@ -166,6 +175,7 @@ impl ProblemSpec {
                 identity.count("seed", *seed);
             }
             ProblemSpec::FiniteSum(sum) => sum.identify(&mut identity),
+            ProblemSpec::Supplied(name) => identity.text("supplied", name),
             ProblemSpec::Registered { kind, parameters, seed } => {
                 identity.text("kind", kind.name);
                 identity.text("version", kind.version);
@@ -273,7 +283,15 @@ impl Problems {
     }
 
     /// The problem for `agents` agents, built if it is the first to be asked for.
-    pub(crate) fn get(&mut self, spec: &ProblemSpec, agents: usize) -> Result<Arc<BuiltProblem>> {
+    pub(crate) fn get(
+        &mut self,
+        spec: &ProblemSpec,
+        agents: usize,
+        supplies: &Supplies,
+    ) -> Result<Arc<BuiltProblem>> {
+        if let ProblemSpec::Supplied(name) = spec {
+            return supplies.problem(name, agents);
+        }
         let key = spec.identity(agents);
         if let Some(built) = self.0.get(&key) {
             return Ok(Arc::clone(built));
@@ -307,6 +325,9 @@ impl BuiltProblem {
     fn new(spec: &ProblemSpec, agents: usize, part: Part) -> Result<Self> {
         match spec {
             ProblemSpec::FiniteSum(sum) => sum.build(agents, |hashes| spec.fingerprint(agents, hashes)),
+            ProblemSpec::Supplied(name) => {
+                bail!("problem: `supplied` = \"{name}\": only the program that made it can use it")
+            }
             ProblemSpec::Registered { kind, parameters, seed } => {
                 let problem = (kind.build)(parameters, agents, *seed)?;
                 if problem.agents() != agents {
@@ -345,6 +366,11 @@ impl BuiltProblem {
                 Ok(Self::of(problem, sha256, Minimiser::Unknown))
             }
         }
+    }
+
+    /// A problem that is given in memory, with a text that no other problem has.
+    pub fn supplied(problem: Box<dyn Problem>, identity: &str) -> Self {
+        Self::of(problem, sha256(format!("supplied problem 1; {identity}")), Minimiser::Unknown)
     }
 
     fn of(problem: Box<dyn Problem>, sha256: String, minimiser: Minimiser) -> Self {

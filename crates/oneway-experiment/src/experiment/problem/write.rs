@@ -24,6 +24,11 @@ impl ProblemSpec {
         let mut settings = Table::new();
         let mut put = |key: &str, value: Value| drop(settings.insert(key.to_owned(), value));
         let seed = match self {
+            ProblemSpec::Supplied(name) => {
+                anyhow::bail!(
+                    "problem: `supplied` = \"{name}\": it is in no file, so agents cannot be given it"
+                )
+            }
             ProblemSpec::Logistic { alpha, batch, seed, dataset: _, test: _, partition: _ } => {
                 put("kind", "logistic".into());
                 put("alpha", (*alpha).into());

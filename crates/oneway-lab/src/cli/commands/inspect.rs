@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use oneway::methods;
 use oneway_experiment::results::folder::OutputFolder;
+use oneway_experiment::supplies::Supplies;
 use serde_json::json;
 
 use crate::cli::args::InspectArgs;
@@ -25,7 +26,9 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
     let methods = crate::studies::inspect::chosen(&args.methods)?;
     let requests =
         request::requests(&args.topologies, args.pull.as_deref().zip(args.push.as_deref()), &args.flags)?;
-    let networks = requests.into_iter().map(Network::build).collect::<Result<Vec<_>>>()?;
+    let none = Supplies::default();
+    let networks =
+        requests.into_iter().map(|request| Network::build(request, &none)).collect::<Result<Vec<_>>>()?;
     let folder = args.out.as_deref().map(OutputFolder::prepare).transpose()?;
     let mut all = vec![];
     let mut pictures = vec![];

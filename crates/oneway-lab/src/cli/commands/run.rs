@@ -8,7 +8,7 @@ use oneway_experiment::Experiment;
 use oneway_experiment::arrivals;
 use oneway_experiment::plan::Plan;
 use oneway_experiment::problem::Problems;
-use oneway_experiment::results::cells::{CellStatus, CellStore};
+use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::results::folder::OutputFolder;
 use oneway_experiment::results::manifest::Purpose;
 use oneway_experiment::results::save;
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
         written.push(runner.install(|| report::write(folder.path(), false, &mut problems))?);
     }
     if runner.is_interrupted() {
-        let complete = ran.iter().filter(|ran| ran.result.end.status != CellStatus::Stopped).count();
+        let complete = ran.iter().filter(|ran| ran.result.end.status.is_final()).count();
         eprintln!(
             "oneway: interrupted; {complete} of {} cells are complete, and kept for the next run",
             cells.len()

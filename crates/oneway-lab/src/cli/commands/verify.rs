@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use oneway_experiment::Experiment;
 use oneway_experiment::plan::{Cell, Plan};
 use oneway_experiment::results::cells::Ran;
-use oneway_experiment::results::cells::{CellStatus, CellStore, body};
+use oneway_experiment::results::cells::{CellStore, body};
 use oneway_experiment::results::curves::{self, Curve, SweptColumns};
 use oneway_experiment::results::manifest::{self, CellRecord, EntryRecord, Manifest};
 use oneway_experiment::runner::Runner;
@@ -21,8 +21,9 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
     let runner = super::runner(args.threads)?;
     let mut out = std::io::stdout();
     let mut sound = true;
+    let given = Given { partial: args.partial, folder: args.folder.as_deref() };
     for dir in manifest::folders(&args.dir)? {
-        let (cells, differences) = verify_folder(&dir, args, &runner)?;
+        let (cells, differences) = verify_folder(&dir, given, &runner)?;
         if runner.is_interrupted() {
             eprintln!("oneway: interrupted before all cells were run again");
             return Ok(ExitCode::from(130));
@@ -38,12 +39,21 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// What a folder is verified by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Given<'a> {
+    /// Whether some cells may be unfinished.
+    pub(crate) partial: bool,
+    /// What paths in the settings are relative to, if not what they were.
+    pub(crate) folder: Option<&'a Path>,
+}
+
 /// Runs one folder again: how many cells, and what is not as it says.
-fn verify_folder(dir: &Path, args: &VerifyArgs, runner: &Runner) -> Result<(usize, Vec<String>)> {
+pub(crate) fn verify_folder(dir: &Path, args: Given<'_>, runner: &Runner) -> Result<(usize, Vec<String>)> {
     let manifest = Manifest::read(dir)?;
     let csv_path = dir.join(curves::FILE);
     let csv = std::fs::read_to_string(&csv_path).with_context(|| csv_path.display().to_string())?;
-    let folder = args.folder.as_deref().unwrap_or(Path::new(&manifest.folder));
+    let folder = args.folder.unwrap_or(Path::new(&manifest.folder));
     let plan =
         Experiment::new(manifest.settings.clone(), folder).and_then(|experiment| Plan::new(&experiment));
     let plan = plan.with_context(|| format!("the settings in {}", dir.display()))?;
@@ -59,7 +69,7 @@ fn verify_folder(dir: &Path, args: &VerifyArgs, runner: &Runner) -> Result<(usiz
     let cells = plan.cells();
     let finished = |cell: &Cell<'_>| {
         let record = manifest.cells.iter().find(|record| record.is_of(cell));
-        record.filter(|record| record.end.status != CellStatus::Stopped)
+        record.filter(|record| record.end.status.is_final())
     };
     let (there, missing): (Vec<Cell<'_>>, Vec<Cell<'_>>) =
         cells.into_iter().partition(|cell| finished(cell).is_some());

@@ -276,6 +276,7 @@ mod tests {
             state_hash: String::new(),
             seconds_stepping: 0.0,
             seconds_observing: 0.0,
+            reason: None,
         };
         Outcome::of(&CellResult { end, points: points.iter().enumerate().map(point).collect() }, 0.1)
     }

@@ -14,6 +14,7 @@ use oneway::methods::Kind;
 use oneway::theory::{averaging, stability};
 use oneway_experiment::links::Links;
 use oneway_experiment::spec::{LinksSpec, TopologySpec};
+use oneway_experiment::supplies::Supplies;
 use rayon::prelude::*;
 
 use super::{Assumption, GraphFacts, Inspection, LimitFacts, RepairFacts, SubgraphFacts};
@@ -34,10 +35,10 @@ pub(crate) struct Network {
 }
 
 impl Network {
-    pub(crate) fn build(request: Request) -> Result<Self> {
+    pub(crate) fn build(request: Request, supplies: &Supplies) -> Result<Self> {
         let Request { spec, agents } = request;
         let build = || {
-            let links = Links::build(&spec, agents)?;
+            let links = Links::build(&spec, agents, supplies)?;
             let full = links.topology(&spec, Subgraph::Full)?;
             anyhow::Ok((links, full))
         };
@@ -69,7 +70,7 @@ impl Network {
             topology: self.spec.name.clone(),
             parameters: match &self.spec.links {
                 LinksSpec::Family { parameters, .. } => parameters.iter().collect(),
-                LinksSpec::Files(_) | LinksSpec::Matrices { .. } => BTreeMap::new(),
+                LinksSpec::Files(_) | LinksSpec::Matrices { .. } | LinksSpec::Supplied(_) => BTreeMap::new(),
             },
             agents: self.agents(),
             period: self.full.period().len(),

@@ -13,6 +13,7 @@ use oneway::method::Method;
 use oneway::methods::{PUSH_PULL, Smtpp};
 use oneway::theory::stability::{self, Limit};
 use oneway_experiment::links::Links;
+use oneway_experiment::supplies::Supplies;
 use rayon::prelude::*;
 
 pub(crate) use axis::{Axis, EXAMPLES};
@@ -135,7 +136,8 @@ fn topologies(
     if agents > MOST_AGENTS {
         bail!("{}: {agents} agents are more than {MOST_AGENTS}", called(text));
     }
-    let links = Links::build(&request.spec, Some(agents)).with_context(|| called(text))?;
+    let links =
+        Links::build(&request.spec, Some(agents), &Supplies::default()).with_context(|| called(text))?;
     if !links.have_trees() && graphs.iter().any(|graph| *graph != Subgraph::Full) {
         let why = match links {
             Links::Digraphs(_) => "its links change with the round",

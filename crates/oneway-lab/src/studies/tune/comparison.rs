@@ -50,7 +50,7 @@ impl Score {
     }
 }
 
-impl Search {
+impl Search<'_> {
     /// Runs what was found with the file's own samples.
     pub(crate) fn compare(
         &self,

@@ -62,8 +62,8 @@ struct Place {
 
 /// A search, and what it has found so far.
 #[derive(Debug)]
-pub(crate) struct Search {
-    folder: PathBuf,
+pub(crate) struct Search<'e> {
+    experiment: &'e Experiment,
     by: Criterion,
     iterations: u64,
     repetitions: u64,
@@ -74,9 +74,9 @@ pub(crate) struct Search {
     all: Vec<Trial>,
 }
 
-impl Search {
+impl<'e> Search<'e> {
     /// All candidates for every method of an experiment on every topology, none run yet.
-    pub(crate) fn new(experiment: &Experiment, by: Criterion) -> Result<Self> {
+    pub(crate) fn new(experiment: &'e Experiment, by: Criterion) -> Result<Self> {
         let (mut places, mut trials) = (vec![], vec![]);
         for spec in &experiment.variants {
             let given = &spec.settings;
@@ -91,8 +91,7 @@ impl Search {
         let run = experiment.variants.iter().map(|spec| spec.run);
         let iterations = run.clone().map(|run| run.iterations).max().unwrap_or(1);
         let repetitions = run.map(|run| run.repetitions).max().unwrap_or(1);
-        let folder = experiment.folder.clone();
-        Ok(Self { folder, by, iterations, repetitions, places, trials, all: vec![] })
+        Ok(Self { experiment, by, iterations, repetitions, places, trials, all: vec![] })
     }
 
     /// Rounds of the runs of a rung.
@@ -139,7 +138,7 @@ impl Search {
         let plans = self.places.iter().map(|place| {
             let length = (rounds, self.iterations);
             let settings = settings::of_trials(&place.apart, &place.topology, &self.trials, length)?;
-            Plan::new(&Experiment::new(settings, &self.folder)?)
+            Plan::new(&self.experiment.with_settings(settings)?)
         });
         let plans = plans.collect::<Result<Vec<Plan>>>()?;
         let cells: Vec<_> = plans.iter().flat_map(Plan::cells).collect();
@@ -159,10 +158,21 @@ impl Search {
         out.write("trials.json", serde_json::to_string_pretty(&self.all)? + "\n")?;
         let tuned = self.places.iter().zip(1..).map(|(place, number)| {
             let tuned = settings::tuned(&place.given, &place.topology, &self.trials)?;
-            let tuned = toml::to_string(&settings::moved(tuned, &self.folder)?)?;
+            let tuned = toml::to_string(&settings::moved(tuned, &self.experiment.folder)?)?;
             Ok((out.write(&format!("tuned-{number}.toml"), tuned)?, &*place.topology))
         });
         tuned.collect()
+    }
+
+    /// The best of each method on each topology, with all that was run: what `trials.json` has.
+    pub(crate) fn found(&self) -> serde_json::Value {
+        serde_json::json!({ "best": self.trials, "trials": self.all })
+    }
+
+    /// The settings of the experiment on each topology with the values found.
+    pub(crate) fn tuned(&self) -> Result<Vec<toml::Table>> {
+        let tuned = |place: &Place| settings::tuned(&place.given, &place.topology, &self.trials);
+        self.places.iter().map(tuned).collect()
     }
 
     /// What was found, as a table.
@@ -208,7 +218,7 @@ impl Search {
     fn tuned_plans(&self) -> Result<Vec<Plan>> {
         let plans = self.places.iter().map(|place| {
             let tuned = settings::tuned(&place.given, &place.topology, &self.trials)?;
-            Plan::new(&Experiment::new(tuned, &self.folder)?)
+            Plan::new(&self.experiment.with_settings(tuned)?)
         });
         plans.collect()
     }

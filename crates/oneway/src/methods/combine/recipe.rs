@@ -97,10 +97,16 @@ impl Recipe {
             }
             return coded.method(&self.parameters, estimator, codec.transpose()?);
         }
-        let mut method = match estimator {
+        let method = match estimator {
             None => (self.kind.build)(&self.parameters)?,
             Some(estimator) => self.with_estimator()?(&self.parameters, estimator)?,
         };
+        self.around(method)
+    }
+
+    /// Puts exchanges, local steps and compression around a method, which need not be the recipe's own.
+    pub fn around(&self, mut method: Box<dyn Method>) -> Result<Box<dyn Method>> {
+        let owner = self.kind.name;
         if self.gossip != 1 {
             method = Box::new(MultiGossip::new(owner, method, self.gossip)?);
         }
