@@ -1,6 +1,9 @@
 //! How far a run is, for whoever wants to show it.
 
 use std::fmt::Debug;
+use std::ops::ControlFlow;
+
+use oneway::engine::metrics::Measurement;
 
 use crate::experiment::plan::Cell;
 
@@ -17,6 +20,12 @@ pub trait Progress: Debug + Sync {
 pub trait CellProgress: Debug + Send {
     /// Round `k` is done.
     fn reach(&mut self, k: u64);
+}
+
+/// Is shown what is measured, as soon as it is.
+pub trait Watcher: Debug + Send + Sync {
+    /// A state of a cell was measured. After a break the cell is stopped.
+    fn measured(&self, cell: &Cell<'_>, point: &Measurement) -> ControlFlow<()>;
 }
 
 /// Shows nothing.

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::experiment::plan::Cell;
 use crate::experiment::spec::RunSpec;
-use crate::progress::{CellProgress, Progress, Silent};
+use crate::progress::{CellProgress, Progress, Silent, Watcher};
 use crate::results::cells::{CellResult, CellStatus, CellStore, End, Ran};
 
 /// A pool of this number of threads (`None`: one for each core).
@@ -30,13 +30,20 @@ pub struct Runner {
     interrupted: Arc<AtomicBool>,
     show: fn(u64) -> Box<dyn Progress>,
     keeps_failed: bool,
+    watcher: Option<Box<dyn Watcher>>,
 }
 
 impl Runner {
     /// A runner on this number of threads (`None`: one for each core).
     pub fn new(threads: Option<u16>) -> Result<Self> {
         let show: fn(u64) -> Box<dyn Progress> = |_rounds| Box::new(Silent);
-        Ok(Self { pool: pool(threads)?, interrupted: Arc::default(), show, keeps_failed: false })
+        Ok(Self {
+            pool: pool(threads)?,
+            interrupted: Arc::default(),
+            show,
+            keeps_failed: false,
+            watcher: None,
+        })
     }
 
     /// The same, for which a cell that fails is a result, with what was measured before. To others it is an error.
@@ -47,6 +54,11 @@ impl Runner {
     /// The same, which makes a progress for a number of rounds whenever it runs cells.
     pub fn showing(self, show: fn(u64) -> Box<dyn Progress>) -> Self {
         Self { show, ..self }
+    }
+
+    /// The same, which shows what it measures. States are then measured one by one, not a few at a time.
+    pub fn watched_by(self, watcher: Box<dyn Watcher>) -> Self {
+        Self { watcher: Some(watcher), ..self }
     }
 
     /// A flag that stops the runner once it is set: cells that run end at their next look, and no other begins.
@@ -120,8 +132,10 @@ impl Runner {
             // F* on all threads before they have cells to run, each of which would look for it alone
             jobs.iter().for_each(|cell| drop(cell.entry.optimum()));
             let mut results = large.iter().map(|cell| run(cell, false)).collect::<Result<Vec<_>>>()?;
-            let small: Vec<_> =
-                small.iter().map(|cell| (cell, spare && !cell.entry.problem.problem.at_once())).collect();
+            let small: Vec<_> = small
+                .iter()
+                .map(|cell| (cell, spare && self.watcher.is_none() && !cell.entry.problem.problem.at_once()))
+                .collect();
             results
                 .extend(small.par_iter().map(|(cell, spare)| run(cell, *spare)).collect::<Result<Vec<_>>>()?);
             Ok(results)
@@ -138,7 +152,7 @@ impl Runner {
     fn compute(&self, cell: &Cell<'_>, spare: bool, bar: Box<dyn CellProgress>) -> Result<CellResult> {
         let (run, setup, extras) = (cell.entry.run, cell.setup(), cell.extras());
         let mut engine = cell.entry.engine(setup)?;
-        let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + '_)| {
+        let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<ControlFlow<()>> + '_)| {
             let mut watch = Watch { run, record, bar, interrupted: &self.interrupted };
             let outcome = engine.run(run.iterations, look_every(run.record_every), &mut watch);
             (outcome, Instant::now())
@@ -146,13 +160,20 @@ impl Runner {
         let ((outcome, waited), points) = match spare {
             true => {
                 let run = |recorder: &mut record::ConcurrentRecorder<'_, '_>| {
-                    watched(&mut |view| recorder.record(view))
+                    watched(&mut |view| recorder.record(view).map(ControlFlow::Continue))
                 };
                 record::concurrently(setup, extras, run)?
             }
             false => {
                 let mut recorder = Recorder::new(extras);
-                let (outcome, waited) = watched(&mut |view| recorder.record(view));
+                let (outcome, waited) = watched(&mut |view| {
+                    recorder.record(view)?;
+                    let Some(watcher) = &self.watcher else { return Ok(ControlFlow::Continue(())) };
+                    recorder.measure(view)?;
+                    Ok(recorder
+                        .last()
+                        .map_or(ControlFlow::Continue(()), |point| watcher.measured(cell, point)))
+                });
                 let measured = recorder.measure(&engine.view());
                 (((outcome.and_then(|outcome| measured.map(|()| outcome))), waited), recorder.into_measured())
             }
@@ -205,20 +226,18 @@ pub(crate) fn look_every(record_every: u64) -> u64 {
 /// Records what is to be recorded, moves the bar, and stops when the user asks to.
 struct Watch<'a> {
     run: RunSpec,
-    record: &'a mut (dyn FnMut(&View<'_>) -> oneway::Result<()> + 'a),
+    record: &'a mut (dyn FnMut(&View<'_>) -> oneway::Result<ControlFlow<()>> + 'a),
     bar: Box<dyn CellProgress>,
     interrupted: &'a AtomicBool,
 }
 
 impl Observer for Watch<'_> {
     fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
+        let mut flow = ControlFlow::Continue(());
         if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
-            (self.record)(view)?;
+            flow = (self.record)(view)?;
         }
         self.bar.reach(view.k);
-        Ok(match self.interrupted.load(Ordering::Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        })
+        Ok(if self.interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { flow })
     }
 }

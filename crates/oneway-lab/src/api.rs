@@ -20,8 +20,8 @@ use toml::Table;
 use crate::cli::commands::{report, verify};
 use crate::request::Request;
 use crate::studies::certify::{self, Region, Ways};
-use crate::studies::inspect::facts::Network;
 use crate::studies::inspect;
+use crate::studies::inspect::facts::Network;
 use crate::studies::tune::{Criterion, Search};
 
 /// What to ask a topology.

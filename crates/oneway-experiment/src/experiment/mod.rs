@@ -61,12 +61,13 @@ impl Experiment {
 
     /// The same with other settings.
     pub fn with_settings(&self, settings: Table) -> Result<Self> {
-        Ok(Self { supplies: Arc::clone(&self.supplies), ..Self::new(settings, &self.folder)? })
+        Ok(Self::new(settings, &self.folder)?.supplied(Arc::clone(&self.supplies)))
     }
 
     /// The same, with what a program gives in memory.
-    pub fn supplied(self, supplies: Supplies) -> Self {
-        Self { supplies: Arc::new(supplies), ..self }
+    pub fn supplied(mut self, supplies: Arc<Supplies>) -> Self {
+        self.variants.iter_mut().for_each(|spec| spec.problem.supply(&supplies.datasets));
+        Self { supplies, ..self }
     }
 
     /// The same from settings, as `summary.json` keeps them.

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
+use oneway::data::Dataset;
 use oneway::graph::topology::Subgraph;
 use oneway::method::Method;
 use oneway::methods::{Kind, Trust};
@@ -15,11 +16,13 @@ use oneway::methods::{Kind, Trust};
 use super::links::Links;
 use super::problem::BuiltProblem;
 
-/// Problems, networks and methods by name.
+/// Problems, datasets, networks and methods by name.
 #[derive(Debug, Default)]
 pub struct Supplies {
     /// What is minimised.
     pub problems: HashMap<String, Arc<BuiltProblem>>,
+    /// Rows of data, for `dataset` and `test` = "supplied:name".
+    pub datasets: HashMap<String, Arc<Dataset>>,
     /// Links of networks.
     pub links: HashMap<String, Links>,
     /// Methods.

@@ -86,6 +86,11 @@ impl Recorder {
         Ok(self.measured)
     }
 
+    /// What was measured last.
+    pub fn last(&self) -> Option<&Measurement> {
+        self.measured.last()
+    }
+
     /// What has been measured so far.
     pub fn into_measured(self) -> Vec<Measurement> {
         self.measured

@@ -1,8 +1,10 @@
 //! `dataset` and `test`: where rows come from.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use oneway::Error;
@@ -35,6 +37,13 @@ pub enum DatasetSpec {
         /// What they are drawn from.
         seed: u64,
     },
+    /// Given in memory: `supplied:name`.
+    Supplied {
+        /// Under this name.
+        name: String,
+        /// The rows, once they were given.
+        rows: Option<Arc<Dataset>>,
+    },
 }
 
 /// Datasets with a name.
@@ -50,6 +59,9 @@ pub enum Named {
 
 /// The name of rows that are drawn.
 pub(super) const SYNTHETIC: &str = "synthetic";
+
+/// What stands before the name of rows that are given in memory.
+const SUPPLIED: &str = "supplied:";
 
 impl Named {
     /// All of them.
@@ -99,6 +111,7 @@ impl fmt::Display for DatasetSpec {
             DatasetSpec::Named(named, _) => f.write_str(named.name()),
             DatasetSpec::Path { path, .. } => write!(f, "{}", path.display()),
             DatasetSpec::Synthetic { .. } => f.write_str(SYNTHETIC),
+            DatasetSpec::Supplied { name, .. } => write!(f, "{SUPPLIED}{name}"),
         }
     }
 }
@@ -122,13 +135,19 @@ impl Identify for DatasetSpec {
                 to.count("agents", *agents as u64);
                 to.count("seed", *seed);
             }
+            DatasetSpec::Supplied { name, rows } => {
+                to.text("supplied", name);
+                to.text("rows", rows.as_deref().map(hash).unwrap_or_default());
+            }
         }
     }
 }
 
 /// Whether a dataset's name is no path.
 pub fn is_name(dataset: &str) -> bool {
-    dataset == SYNTHETIC || Named::ALL.iter().any(|named| named.name() == dataset)
+    dataset == SYNTHETIC
+        || dataset.starts_with(SUPPLIED)
+        || Named::ALL.iter().any(|named| named.name() == dataset)
 }
 
 impl DatasetSpec {
@@ -141,6 +160,9 @@ impl DatasetSpec {
             bail!(
                 "synthetic rows have real targets: they are for the kinds \"least-squares\" and \"robust\""
             );
+        }
+        if let Some(name) = name.strip_prefix(SUPPLIED) {
+            return Ok(DatasetSpec::Supplied { name: name.to_owned(), rows: None });
         }
         let Some(named) = Named::ALL.into_iter().find(|named| named.name() == name) else {
             return Ok(DatasetSpec::Path { path: folder.join(name), features, split });
@@ -175,6 +197,14 @@ impl DatasetSpec {
                 })
             }
             DatasetSpec::Synthetic { shape, agents, seed } => shape.draw(*agents, *seed),
+            DatasetSpec::Supplied { name, rows } => match rows {
+                Some(rows) => Ok(Dataset::clone(rows)),
+                None => {
+                    let expected =
+                        "only the program that has these rows can run it again, for they are in no file";
+                    Err(Error::parameter("problem", "dataset", format!("{SUPPLIED}{name}"), expected))
+                }
+            },
         }
     }
 
@@ -185,7 +215,14 @@ impl DatasetSpec {
             DatasetSpec::Path { path, features, .. } if idx::is_there(path) => {
                 Some(DatasetSpec::Path { path: path.clone(), features: *features, split: Split::Test })
             }
-            DatasetSpec::Path { .. } | DatasetSpec::Synthetic { .. } => None,
+            DatasetSpec::Path { .. } | DatasetSpec::Synthetic { .. } | DatasetSpec::Supplied { .. } => None,
+        }
+    }
+
+    /// Takes the rows that are given in memory under its name, if it has one.
+    pub(super) fn supply(&mut self, given: &HashMap<String, Arc<Dataset>>) {
+        if let DatasetSpec::Supplied { name, rows } = self {
+            *rows = given.get(name).cloned();
         }
     }
 

@@ -119,6 +119,19 @@ impl ProblemSpec {
         Ok(spec)
     }
 
+    /// Takes what is given in memory under the names of its datasets.
+    pub(crate) fn supply(&mut self, given: &HashMap<String, Arc<Dataset>>) {
+        let (dataset, test) = match self {
+            ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } | ProblemSpec::Supplied(_) => {
+                return;
+            }
+            ProblemSpec::Logistic { dataset, test, .. } => (dataset, test),
+            ProblemSpec::FiniteSum(sum) => (&mut sum.dataset, &mut sum.test),
+        };
+        dataset.supply(given);
+        test.iter_mut().for_each(|test| test.supply(given));
+    }
+
     /// The rows that are shared out among agents, if there are any.
     pub(crate) fn rows(&self) -> Result<Option<Rows>> {
         Ok(match self {
