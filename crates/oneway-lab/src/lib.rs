@@ -90,7 +90,7 @@ fn ended(done: anyhow::Result<ExitCode>) -> ExitCode {
 }
 
 /// An error and its causes on one line; a cause that the error before it quotes already is not said twice.
-fn message(error: &anyhow::Error) -> String {
+pub fn message(error: &anyhow::Error) -> String {
     error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said {
         said if said.is_empty() => cause,
         said if said.ends_with(&cause) => said,

@@ -355,6 +355,11 @@ fn bytes_of(mixing: &Mixing) -> Vec<u8> {
 }
 
 impl<'a> Cell<'a> {
+    /// Which repetition it is, from 0.
+    pub fn repetition(&self) -> u64 {
+        self.repetition
+    }
+
     /// What the simulator needs.
     pub(crate) fn setup(&self) -> Setup<'a> {
         Setup {

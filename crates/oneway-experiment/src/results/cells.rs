@@ -78,6 +78,17 @@ impl CellStatus {
         }
     }
 
+    /// Its name in `summary.json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Diverged => "diverged",
+            Self::Starved => "starved",
+            Self::Stopped => "stopped",
+            Self::Failed => "failed",
+        }
+    }
+
     /// Whether it ended by itself: a run that is made again ends in the same way.
     pub fn is_final(self) -> bool {
         !matches!(self, Self::Stopped | Self::Failed)

@@ -76,6 +76,11 @@ impl<'a, T> Rows<'a, T> {
     pub fn width(&self) -> usize {
         self.width
     }
+
+    /// From the start of one row to the start of the next; 0 where all are the same row.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
 }
 
 impl<'a, T: Float> Rows<'a, T> {
