@@ -9,6 +9,10 @@ test:
     cargo test --workspace
 
 # One round of each method, and one evaluation
+# Methods that are data beside the same methods compiled
+bench-traced *only:
+    cargo bench -p oneway --bench traced -- {{only}}
+
 bench:
     cargo bench -p oneway --bench engine
 

@@ -3,10 +3,12 @@
 //! A message names the file, line, field, agent or edge and says what would be right. Numerical outcomes (a run that
 //! diverges) are not errors: they are a [`Status`](crate::engine::Status) in the result.
 
+mod fault;
 mod words;
 
 use std::path::PathBuf;
 
+pub use fault::Fault;
 use words::{brief, did_you_mean, wrong_sum};
 pub(crate) use words::{shown, some_agents};
 
@@ -314,6 +316,17 @@ round and never agree; give at least one of these agents a self-weight"
         fault: Fault,
     },
 
+    /// A method that is given as data, in which something is wrong.
+    #[error("method `{method}`: {place}: {fault}")]
+    Definition {
+        /// Its name.
+        method: String,
+        /// Which part of it: a program, the roles.
+        place: String,
+        /// What is wrong, and what would be right.
+        fault: String,
+    },
+
     /// Two parts of a run disagree about a size.
     #[error("the {left} has {left_size} {unit}, the {right} {right_size}")]
     Mismatch {
@@ -327,36 +340,6 @@ round and never agree; give at least one of these agents a self-weight"
         right_size: usize,
         /// What is counted.
         unit: &'static str,
-    },
-}
-
-/// What is wrong with bytes that are no encoded vector.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Fault {
-    /// Too many or too few.
-    #[error("there are {found}, but dimension {d} takes {expected}")]
-    Length {
-        /// Bytes there are.
-        found: usize,
-        /// Bytes there should be.
-        expected: usize,
-        /// Dimension of the vector.
-        d: usize,
-    },
-    /// The bits that fill up the last byte are not zero, as they must be.
-    #[error("the bits that fill up the last byte are not zero")]
-    Padding,
-    /// The number in front, from which all others are scaled.
-    #[error("the scale in front {0}")]
-    Scale(&'static str),
-    /// One of the numbers.
-    #[error("number {at} {why}")]
-    Number {
-        /// Which one, in the order of the bytes, from 0.
-        at: usize,
-        /// What is wrong with it.
-        why: &'static str,
     },
 }
 

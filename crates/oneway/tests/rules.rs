@@ -3,13 +3,11 @@
 
 mod common;
 
-use common::{ask_all, build};
+use common::{ask_all, build, rules};
 use oneway::method::{Carries, Gradient, Heard, Kept, Kernel, Method, Point, Round, Sizes};
-use oneway::methods::estimator::ESTIMATORS;
 use oneway::methods::{KINDS, kind};
 use oneway::numeric::Float;
 use oneway::numeric::sample::{Draws, Purpose};
-use oneway::parameters::Parameters;
 use oneway::testing::Passed;
 
 const SEED: u64 = 5;
@@ -19,27 +17,6 @@ fn programs_have_the_bits_of_the_engine() {
     let found = ask_all("program");
     let rules = found.iter().filter(|(_, passed)| matches!(passed, Passed::On(_))).count();
     assert_eq!(rules, 29, "all methods but SAGA's two, local steps, several exchanges and codecs");
-}
-
-/// All rules of the registry: as they are, and with every estimator that they take.
-fn rules() -> Vec<(String, Box<dyn Method>)> {
-    let mut rules = vec![];
-    for kind in KINDS {
-        let own = Parameters::new(kind.name, kind.parameters, []).unwrap();
-        rules.push((kind.name.to_owned(), build(kind)));
-        for (with, estimator) in
-            kind.with_estimator.iter().flat_map(|with| ESTIMATORS.iter().map(move |e| (with, e)))
-        {
-            // three samples for the mean of several gradients
-            let given =
-                estimator.parameters.iter().filter(|p| p.name == "samples").map(|p| (p.name.to_owned(), 3.0));
-            let given = Parameters::new(estimator.name, estimator.parameters, given).unwrap();
-            let method = with(&own, (estimator.build)(&given).unwrap()).unwrap();
-            rules.push((format!("{} with {}", kind.name, estimator.name), method));
-        }
-    }
-    rules.retain(|(_, method)| method.trace().is_some());
-    rules
 }
 
 /// Rows of numbers drawn by chance.
@@ -64,10 +41,7 @@ fn kernel_agrees<T: Float>(name: &str, method: &dyn Method, kernel: &dyn Kernel<
             let kept = Kept::Share(0.375);
             Round { k: 2, phase, turn: 0, η: 0.3, agent: AGENT, agents: AGENTS, d, seed: SEED, kept }
         };
-        let constants = match name {
-            "adam" => [0.9, 0.999].map(|β| 1.0 - libm::pow(β, 3.0)),
-            _ => [0.0; 2],
-        };
+        let constants = trace.constants.map(|constant| constant.at(2));
         let common = |w: T| {
             let [η, kept, first, second] = [0.3, 0.375, constants[0], constants[1]].map(T::from_f64);
             vec![η, w, kept, first, second]

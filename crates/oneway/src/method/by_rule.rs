@@ -71,7 +71,7 @@ struct Scene<'r, R, T> {
 impl<'r, R: Rule, T: Float> Scene<'r, R, T> {
     #[inline(always)]
     fn new(rule: &R, round: &'r Round<'r>) -> Self {
-        let constants = rule.constants(round);
+        let constants = rule.constants().map(|constant| constant.at(round.k));
         Self { round, constants, w: T::from_f64(1.0), kept: T::default(), rule: PhantomData }
     }
 
@@ -172,7 +172,12 @@ fn start<T: Float, R: Rule>(rule: &R, round: Round<'_>, x: &[T], given: [&[T]; 2
         let first = rule.start(scene.at(), Lanes([*x]), g);
         first.store(0, &mut |i, Lanes([number]): Lanes<T, 1>| state[i * d + c] = number);
     }
-    match R::CARRIES {
+    start_carried(R::CARRIES, round, state);
+}
+
+/// What is carried besides coordinates, at first.
+pub(super) fn start_carried<T: Float>(carries: Carries, round: Round<'_>, state: &mut [T]) {
+    match carries {
         Carries::Nothing => {}
         Carries::Weight => state[state.len() - 1] = T::from_f64(1.0),
         Carries::Eigenvector => {
@@ -330,7 +335,7 @@ impl<'a, T: Float> Known<'a, T> {
 }
 
 /// What is carried besides coordinates goes into the messages as it is.
-fn send_carried<T: Float>(carries: Carries, agents: usize, block: &mut Sending<'_, T>) {
+pub(super) fn send_carried<T: Float>(carries: Carries, agents: usize, block: &mut Sending<'_, T>) {
     for q in 0..block.agents.len() {
         let (state, pull, push) = (block.states.row(q), block.pulls.row(q), block.pushes.row(q));
         match carries {
@@ -345,7 +350,7 @@ fn send_carried<T: Float>(carries: Carries, agents: usize, block: &mut Sending<'
 }
 
 /// The reverse: what was mixed of it is kept.
-fn keep_carried<T: Float>(carries: Carries, agents: usize, block: &mut Hearing<'_, T>) {
+pub(super) fn keep_carried<T: Float>(carries: Carries, agents: usize, block: &mut Hearing<'_, T>) {
     for q in 0..block.agents.len() {
         let Heard { state, pulled, pushed } = block.row(q);
         match carries {

@@ -14,14 +14,16 @@ mod round;
 mod rows;
 mod rule;
 mod trace;
+mod traced;
 
 pub use crate::graph::Network;
 pub use crate::numeric::row::{Agents, Rows, RowsMut};
 pub use profile::{Ask, Exchange, Profile, Sizes};
 pub use round::{Kept, Round};
 pub use rows::{Gradient, Gradients, Heard, Hearing, Point, Points, Sending};
-pub use rule::{At, Carries, Mail, Numbers, Rule};
+pub use rule::{At, Carries, Mail, Numbers, OfRound, Rule};
 pub use trace::{COMMON_INPUTS, Trace, TracedExchange};
+pub use traced::{DefinedExchange, Definition, Expression, Expressions, Input, Traced};
 
 use std::fmt::Debug;
 

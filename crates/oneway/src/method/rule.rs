@@ -4,7 +4,7 @@
 //! Such a method is a [`Rule`]: what it sends, where it takes its gradient, how it updates, written once for any
 //! [`Real`] number. It is a [`Method`](super::Method) by itself.
 
-use super::{Profile, Round};
+use super::Profile;
 use crate::numeric::Real;
 
 /// One coordinate's arithmetic of a method. Holds hyper-parameters only; the engine owns the state.
@@ -61,8 +61,8 @@ pub trait Rule: Send + Sync + std::fmt::Debug + 'static {
 
     /// Numbers that are the same for all coordinates of a round, and worth making once: see [`At::constants`].
     #[inline(always)]
-    fn constants(&self, _at: &Round<'_>) -> [f64; 2] {
-        [0.0; 2]
+    fn constants(&self) -> [OfRound; 2] {
+        [OfRound::Zero; 2]
     }
 
     /// The state at x₀, from the gradients that the profile asks for at the start.
@@ -110,6 +110,32 @@ pub enum Carries {
     Eigenvector,
 }
 
+/// A number that is the same for all agents and coordinates of a round, the t-th: t = k + 1 turns state k into state k + 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum OfRound {
+    /// 0, where none is needed.
+    Zero,
+    /// t.
+    Count,
+    /// βᵗ.
+    Power(f64),
+    /// 1 − βᵗ.
+    OneMinusPower(f64),
+}
+
+impl OfRound {
+    /// It, in the round that turns state k into state k + 1.
+    #[inline(always)]
+    pub fn at(self, k: u64) -> f64 {
+        match self {
+            OfRound::Zero => 0.0,
+            OfRound::Count => (k + 1) as f64,
+            OfRound::Power(β) => libm::pow(β, (k + 1) as f64),
+            OfRound::OneMinusPower(β) => 1.0 - libm::pow(β, (k + 1) as f64),
+        }
+    }
+}
+
 /// Where in the run we are, for one coordinate.
 #[derive(Debug, Clone, Copy)]
 pub struct At<S> {
@@ -119,7 +145,7 @@ pub struct At<S> {
     pub w: S,
     /// C_ii, the share of what it pushes that the agent keeps.
     pub kept: S,
-    /// What [`Rule::constants`] has made.
+    /// What [`Rule::constants`] are in this round.
     pub constants: [S; 2],
     /// The exchange within the round.
     pub phase: u32,

@@ -4,7 +4,7 @@
 //! engine's bits, and say where a rule is linear.
 
 use super::rule::Numbers;
-use super::{Ask, At, Carries, Exchange, Mail, Network, Rule};
+use super::{Ask, At, Carries, Exchange, Mail, Network, OfRound, Rule};
 use crate::numeric::{Operations, Program, Symbol, Tape};
 
 /// A rule as programs on one coordinate. All begin with the same inputs: η, w⁺, C_ii and the rule's two constants.
@@ -22,6 +22,8 @@ pub struct Trace {
     pub start: Program,
     /// What is asked at x₀.
     pub start_ask: Ask,
+    /// The numbers of a round that the last two common inputs are.
+    pub constants: [OfRound; 2],
     /// What happens in each exchange of a round.
     pub exchanges: Vec<TracedExchange>,
 }
@@ -73,6 +75,7 @@ impl Trace {
                 listed(rule.start(at, x, GRADIENT.map(Symbol::input)))
             }),
             start_ask: profile.start,
+            constants: rule.constants(),
             exchanges: (0..).zip(&profile.exchanges).map(exchange).collect(),
         }
     }

@@ -167,6 +167,11 @@ pub(crate) struct Vectors<'a, T> {
 }
 
 impl<T> Vectors<'_, T> {
+    /// The first number of row 0, and how far rows are apart.
+    pub(crate) fn table(&self) -> (*const T, usize) {
+        (self.first, self.stride)
+    }
+
     /// The place of number c of vector 0 of row q; vector i is i·d behind it.
     ///
     /// # Safety
@@ -189,6 +194,11 @@ pub(crate) struct VectorsMut<'a, T> {
 }
 
 impl<T> VectorsMut<'_, T> {
+    /// The first number of row 0, and how far rows are apart.
+    pub(crate) fn table(&mut self) -> (*mut T, usize) {
+        (self.first, self.stride)
+    }
+
     /// The place of number c of vector 0 of row q; vector i is i·d behind it.
     ///
     /// # Safety

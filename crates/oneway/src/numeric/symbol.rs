@@ -66,7 +66,7 @@ impl Symbol {
     }
 
     /// The result of that step.
-    pub(super) fn at(step: usize) -> Self {
+    pub(crate) fn at(step: usize) -> Self {
         Self(step)
     }
 

@@ -310,7 +310,7 @@ fn program(subject: &Subject<'_>) -> Result {
         let topology = subject.topology(graph, &digraph, 0)?;
         let setup = setup(&*method, &problem, &topology, 0.01)?;
         let mut simulator = Simulator::new(setup)?;
-        let mut interpreter = Interpreter::new(setup, &trace, subject.constants)?;
+        let mut interpreter = Interpreter::new(setup, &trace)?;
         for k in 0..10 {
             simulator.round()?;
             interpreter.round(k)?;

@@ -12,8 +12,6 @@ type Result<T> = std::result::Result<T, Failure>;
 pub(super) struct Interpreter<'a> {
     setup: Setup<'a>,
     trace: &'a Trace,
-    /// What the rule's constants are in round k.
-    constants: fn(u64) -> [f64; 2],
     /// `states[agent][c][vector]`.
     states: Vec<Vec<Vec<f64>>>,
     /// The scalars behind each state.
@@ -22,15 +20,15 @@ pub(super) struct Interpreter<'a> {
 
 impl<'a> Interpreter<'a> {
     /// All agents at state 0.
-    pub(super) fn new(setup: Setup<'a>, trace: &'a Trace, constants: fn(u64) -> [f64; 2]) -> Result<Self> {
-        let mut interpreter = Self { setup, trace, constants, states: vec![], scalars: vec![] };
+    pub(super) fn new(setup: Setup<'a>, trace: &'a Trace) -> Result<Self> {
+        let mut interpreter = Self { setup, trace, states: vec![], scalars: vec![] };
         interpreter.start(setup.method.profile_on(setup.problem).start)?;
         Ok(interpreter)
     }
 
     fn common(&self, agent: usize, w: f64, k: u64) -> Vec<f64> {
         let kept = self.setup.topology.at(k).push.weight(agent, agent);
-        let [first, second] = (self.constants)(k);
+        let [first, second] = self.trace.constants.map(|constant| constant.at(k));
         vec![self.setup.schedule.at(k), w, kept, first, second]
     }
 

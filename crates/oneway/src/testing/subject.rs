@@ -23,9 +23,6 @@ pub struct Subject<'a> {
     pub diverges: bool,
     /// Whether it gets (I + W)/2 in place of W, where it needs one W whose eigenvalues are not too low.
     pub lazy_weights: bool,
-    /// What [`Rule::constants`](crate::method::Rule::constants) makes in the round that turns state k into state k + 1, where the
-    /// method is a rule that has some.
-    pub constants: fn(u64) -> [f64; 2],
 }
 
 /// A method on a network of the table.
@@ -44,8 +41,7 @@ pub struct Case {
 impl<'a> Subject<'a> {
     /// A method of which nothing special is known.
     pub fn new(kind: &'a Kind) -> Self {
-        let constants = |_| [0.0; 2];
-        Self { kind, step: 0.02, exact: None, diverges: true, lazy_weights: false, constants }
+        Self { kind, step: 0.02, exact: None, diverges: true, lazy_weights: false }
     }
 
     /// A method of this library, with what is known of it.
@@ -53,10 +49,7 @@ impl<'a> Subject<'a> {
         let subject = Self::new(kind);
         match kind.name {
             "d2" => Self { lazy_weights: true, ..subject }, // for no eigenvalue below −1/3
-            "adam" => {
-                let constants = |k| [0.9, 0.999].map(|β| 1.0 - libm::pow(β, (k + 1) as f64));
-                Self { exact: Some(false), diverges: false, constants, ..subject }
-            }
+            "adam" => Self { exact: Some(false), diverges: false, ..subject },
             "adamdos" => Self { diverges: false, ..subject },
             _ => subject,
         }

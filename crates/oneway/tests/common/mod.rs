@@ -7,7 +7,9 @@ use oneway::engine::{Engine, Simulator};
 use oneway::graph::Digraph;
 use oneway::graph::topology::{Subgraph, Topology};
 use oneway::method::Method;
+use oneway::methods::estimator::ESTIMATORS;
 use oneway::methods::{KINDS, Kind};
+use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::{
     Batch, FiniteSum, LeastSquares, Logistic, Model, Regulariser, Robust, RobustLoss, Sharing, Softmax,
@@ -21,6 +23,27 @@ pub use oneway::testing::{Tilted, dataset, distance, π_moves};
 
 pub fn build(kind: &Kind) -> Box<dyn Method> {
     kind.method([]).unwrap()
+}
+
+/// All rules of the registry: as they are, and with every estimator that they take.
+pub fn rules() -> Vec<(String, Box<dyn Method>)> {
+    let mut rules = vec![];
+    for kind in KINDS {
+        let own = Parameters::new(kind.name, kind.parameters, []).unwrap();
+        rules.push((kind.name.to_owned(), build(kind)));
+        for (with, estimator) in
+            kind.with_estimator.iter().flat_map(|with| ESTIMATORS.iter().map(move |e| (with, e)))
+        {
+            // three samples for the mean of several gradients
+            let given =
+                estimator.parameters.iter().filter(|p| p.name == "samples").map(|p| (p.name.to_owned(), 3.0));
+            let given = Parameters::new(estimator.name, estimator.parameters, given).unwrap();
+            let method = with(&own, (estimator.build)(&given).unwrap()).unwrap();
+            rules.push((format!("{} with {}", kind.name, estimator.name), method));
+        }
+    }
+    rules.retain(|(_, method)| method.trace().is_some());
+    rules
 }
 
 /// Every registered method, with what is known of it.

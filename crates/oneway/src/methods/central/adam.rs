@@ -7,7 +7,7 @@
 use super::{Central, Descent};
 use crate::Result;
 use crate::graph::Subgraph;
-use crate::method::{At, Round};
+use crate::method::{At, OfRound};
 use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
@@ -42,9 +42,8 @@ impl Descent for AdamDescent {
 
     /// 1 − β^t of the t-th step.
     #[inline(always)]
-    fn constants(&self, at: &Round<'_>) -> [f64; 2] {
-        let t = (at.k + 1) as f64;
-        [self.β_1, self.β_2].map(|β| 1.0 - libm::pow(β, t))
+    fn constants(&self) -> [OfRound; 2] {
+        [self.β_1, self.β_2].map(OfRound::OneMinusPower)
     }
 
     #[inline(always)]

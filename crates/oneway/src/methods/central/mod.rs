@@ -17,7 +17,7 @@ use std::fmt::Debug;
 
 use crate::Result;
 use crate::graph::Subgraph;
-use crate::method::{Ask, At, Mail, Method, Network, Numbers, Profile, Roles, Round, Rule};
+use crate::method::{Ask, At, Mail, Method, Network, Numbers, OfRound, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, Storm, with_any};
 use crate::methods::{Kind, Trust};
 use crate::numeric::{Lanes, Real};
@@ -31,8 +31,8 @@ pub trait Descent: Send + Sync + Debug + 'static {
 
     /// Numbers that are the same for all coordinates of a round.
     #[inline(always)]
-    fn constants(&self, _at: &Round<'_>) -> [f64; 2] {
-        [0.0; 2]
+    fn constants(&self) -> [OfRound; 2] {
+        [OfRound::Zero; 2]
     }
 
     /// x⁺ and what is kept, from the mean ḡ.
@@ -86,8 +86,8 @@ impl<D: Descent, E: Estimator> Rule for Central<D, E> {
     }
 
     #[inline(always)]
-    fn constants(&self, at: &Round<'_>) -> [f64; 2] {
-        self.descent.constants(at)
+    fn constants(&self) -> [OfRound; 2] {
+        self.descent.constants()
     }
 
     #[inline(always)]
