@@ -64,7 +64,7 @@ class Problem:
     ...     loss=lambda x, agents: 0.5 * ((x - centres[agents]) ** 2).sum(axis=1),
     ... )
     >>> result = ow.run(problem, "ring", "push-pull", step=0.1, iterations=2000)
-    >>> abs(result.curve("push-pull")["loss"][-1] - 1.0) < 1e-9
+    >>> bool(abs(result.curve("push-pull")["loss"][-1] - 1.0) < 1e-9)
     True
     """
 
@@ -117,7 +117,8 @@ def _converter(framework: str) -> Callable[[Any], Any] | None:
         import jax
 
         jax.config.update("jax_enable_x64", True)
-        return jax.numpy.asarray
+        converted: Callable[[Any], Any] = jax.numpy.asarray
+        return converted
     raise ValueError(f'framework="{framework}": give "numpy", "torch" or "jax"')
 
 
@@ -336,9 +337,7 @@ def robust(
     return _on_rows("robust", X, y, dataset, None, loss=loss, scale=float(scale), **shared)
 
 
-def _shared(
-    alpha: float, regulariser: str, intercept: bool, batch: Any, partition: Any, seed: int | None
-) -> dict[str, Any]:
+def _shared(alpha: float, regulariser: str, intercept: bool, batch: Any, partition: Any, seed: int | None) -> dict[str, Any]:
     return {
         "alpha": float(alpha),
         "regulariser": regulariser,

@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use toml::Table;
 
 use crate::cli::commands::{report, verify};
+use crate::draw::figure::palette::Palette;
 use crate::request::Request;
 use crate::studies::certify::{self, Region, Ways};
 use crate::studies::inspect;
@@ -154,4 +155,14 @@ pub fn names() -> Value {
             "name": codec.name, "about": codec.about, "parameters": parameters(codec.parameters),
         })).collect::<Vec<_>>(),
     })
+}
+
+/// How figures draw methods: for each its colour on white, and its dashes, if it has any.
+pub fn styles(methods: &[String]) -> Vec<(String, Option<String>)> {
+    let palette = Palette::of(methods.iter().map(String::as_str));
+    let style = |name: &String| {
+        let style = palette.style(name);
+        (style.color.light.to_owned(), style.dash.map(str::to_owned))
+    };
+    methods.iter().map(style).collect()
 }

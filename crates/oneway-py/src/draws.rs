@@ -41,7 +41,12 @@ impl BlockOfDraws {
 impl BlockOfDraws {
     /// Whole numbers, uniform on 0..high: shape (agents, size).
     #[pyo3(signature = (high, size = 1))]
-    fn integers<'py>(&mut self, py: Python<'py>, high: i64, size: usize) -> PyResult<Bound<'py, PyArray2<i64>>> {
+    fn integers<'py>(
+        &mut self,
+        py: Python<'py>,
+        high: i64,
+        size: usize,
+    ) -> PyResult<Bound<'py, PyArray2<i64>>> {
         let bound = usize::try_from(high).ok().filter(|bound| *bound > 0);
         let bound = bound.ok_or_else(|| PyValueError::new_err(format!("high={high} must be 1 or more")))?;
         self.rows(py, size, |draws| draws.below(bound) as i64)

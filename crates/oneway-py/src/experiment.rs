@@ -90,9 +90,20 @@ impl Experiment {
         };
         let named = |(name, method): (String, Bound<'_, Method>)| (name, supplied(method.get()));
         let supplies = Supplies {
-            problems: problem.iter().map(|problem| ("problem".to_owned(), Arc::clone(&problem.get().built))).collect(),
-            datasets: datasets.unwrap_or_default().into_iter().map(|(name, data)| (name, Arc::clone(&data.get().0))).collect(),
-            links: networks.unwrap_or_default().into_iter().map(|(name, network)| (name, network.get().0.clone())).collect(),
+            problems: problem
+                .iter()
+                .map(|problem| ("problem".to_owned(), Arc::clone(&problem.get().built)))
+                .collect(),
+            datasets: datasets
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(name, data)| (name, Arc::clone(&data.get().0)))
+                .collect(),
+            links: networks
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(name, network)| (name, network.get().0.clone()))
+                .collect(),
             methods: methods.unwrap_or_default().into_iter().map(named).collect(),
         };
         let experiment = read.map_err(exception)?.supplied(Arc::new(supplies));
@@ -121,27 +132,30 @@ impl Experiment {
         if let Some(observe) = observe {
             let failure = Arc::new(Failure::default());
             let stop = runner.interrupted();
-            runner = runner.watched_by(Box::new(PythonWatcher { observe, failure: Arc::clone(&failure), stop }));
+            runner =
+                runner.watched_by(Box::new(PythonWatcher { observe, failure: Arc::clone(&failure), stop }));
             failures.push(failure);
         }
         let counter = Arc::new(Counter::default());
-        let Done { result, interrupted } = patiently(py, &runner, &failures, &counter, progress.as_ref(), || {
-            let plan = runner.install(|| Plan::new(&self.experiment))?;
-            let folder = out.as_deref().map(OutputFolder::prepare).transpose()?;
-            let store = folder.as_ref().map_or_else(CellStore::none, |folder| CellStore::of(folder.path()));
-            let cells = plan.cells();
-            let rounds = cells.iter().map(|cell| cell.entry.run.iterations).sum();
-            let ran = runner.run_within(&*counter.begin(rounds), &cells, &store, fresh)?;
-            let mut found: HashMap<String, _> =
-                ran.into_iter().map(|ran| (ran.cell.to_string(), ran.result)).collect();
-            let results: Vec<_> = cells.iter().map(|cell| found.remove(&cell.to_string())).collect();
-            drop(cells);
-            let result = RunResult::new(Arc::new(plan), results);
-            if let Some(folder) = &folder {
-                result.save_into(folder)?;
-            }
-            Ok(result)
-        })?;
+        let Done { result, interrupted } =
+            patiently(py, &runner, &failures, &counter, progress.as_ref(), || {
+                let plan = runner.install(|| Plan::new(&self.experiment))?;
+                let folder = out.as_deref().map(OutputFolder::prepare).transpose()?;
+                let store =
+                    folder.as_ref().map_or_else(CellStore::none, |folder| CellStore::of(folder.path()));
+                let cells = plan.cells();
+                let rounds = cells.iter().map(|cell| cell.entry.run.iterations).sum();
+                let ran = runner.run_within(&*counter.begin(rounds), &cells, &store, fresh)?;
+                let mut found: HashMap<String, _> =
+                    ran.into_iter().map(|ran| (ran.cell.to_string(), ran.result)).collect();
+                let results: Vec<_> = cells.iter().map(|cell| found.remove(&cell.to_string())).collect();
+                drop(cells);
+                let result = RunResult::new(Arc::new(plan), results);
+                if let Some(folder) = &folder {
+                    result.save_into(folder)?;
+                }
+                Ok(result)
+            })?;
         let ended = match (&interrupted, result.failed()) {
             (None, Some(reason)) => Some(exception(anyhow::anyhow!(reason))),
             _ => interrupted,
@@ -164,13 +178,19 @@ impl Experiment {
             api::tune(&self.experiment, by, &runner, &CellStore::none(), |rounds| counter.begin(rounds))
         })?;
         let tuned = ended(done)?;
-        let settings = tuned.settings.iter().map(|table| toml::to_string(table).unwrap_or_default()).collect();
+        let settings =
+            tuned.settings.iter().map(|table| toml::to_string(table).unwrap_or_default()).collect();
         Ok((settings::to_python(py, &tuned.found)?, settings, tuned.comparison))
     }
 
     /// What theory says beside what is measured; see `oneway certify --json`.
     #[pyo3(signature = (rounds = 400, threads = None))]
-    fn certify<'py>(&self, py: Python<'py>, rounds: u64, threads: Option<u16>) -> PyResult<Bound<'py, PyAny>> {
+    fn certify<'py>(
+        &self,
+        py: Python<'py>,
+        rounds: u64,
+        threads: Option<u16>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let runner = Runner::new(threads).map_err(exception)?;
         let done = patiently(py, &runner, &self.failures, &Counter::default(), None, || {
             api::certify(&self.experiment, &runner, rounds)
@@ -198,7 +218,9 @@ pub(crate) fn verify(
     threads: Option<u16>,
 ) -> PyResult<(usize, Vec<String>)> {
     let runner = Runner::new(threads).map_err(exception)?;
-    let done = patiently(py, &runner, &[], &Counter::default(), None, || api::verify(&folder, partial, &runner).map(Some))?;
+    let done = patiently(py, &runner, &[], &Counter::default(), None, || {
+        api::verify(&folder, partial, &runner).map(Some)
+    })?;
     ended(done)
 }
 

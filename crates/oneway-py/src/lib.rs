@@ -30,6 +30,12 @@ fn names(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     settings::to_python(py, &oneway_lab::api::names())
 }
 
+/// How figures draw methods: colour and dashes of each.
+#[pyfunction]
+fn styles(methods: Vec<String>) -> Vec<(String, Option<String>)> {
+    oneway_lab::api::styles(&methods)
+}
+
 /// What Python sees.
 #[pymodule]
 mod _native {
@@ -46,5 +52,5 @@ mod _native {
     #[pymodule_export]
     use super::result::RunResult;
     #[pymodule_export]
-    use super::{main, names};
+    use super::{main, names, styles};
 }

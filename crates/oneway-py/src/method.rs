@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use oneway::method::{
-    Ask, Carries, DefinedExchange, Definition, Expression, Expressions, Input, Method as _, Network as Kind, OfRound,
-    Reliance, Roles, Traced,
+    Ask, Carries, DefinedExchange, Definition, Expression, Expressions, Input, Method as _, Network as Kind,
+    OfRound, Reliance, Roles, Traced,
 };
 use oneway::registry;
 use oneway::theory::stability;
@@ -95,7 +95,11 @@ enum Operand<'py> {
 type Two = fn(&mut Expressions, Expression, Expression) -> oneway::Result<Expression>;
 
 impl Symbol {
-    fn with(&self, py: Python<'_>, work: impl FnOnce(&mut Expressions) -> oneway::Result<Expression>) -> PyResult<Self> {
+    fn with(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Expressions) -> oneway::Result<Expression>,
+    ) -> PyResult<Self> {
         let at = work(&mut self.recording.get().lock()).map_err(of_library)?;
         Ok(Self { recording: self.recording.clone_ref(py), at })
     }
@@ -113,6 +117,11 @@ impl Symbol {
 
 #[pymethods]
 impl Symbol {
+    /// NumPy's numbers leave arithmetic with symbols to the symbols.
+    #[classattr]
+    #[allow(non_upper_case_globals)] // Python's name for it
+    const __array_ufunc__: Option<f64> = None;
+
     fn __add__(&self, py: Python<'_>, other: Operand<'_>) -> PyResult<Self> {
         self.two(py, &other, false, Expressions::add)
     }
@@ -160,7 +169,9 @@ impl Symbol {
     fn __pow__(&self, py: Python<'_>, power: i64, modulo: Option<i64>) -> PyResult<Self> {
         match (power, modulo) {
             (2, None) => self.with(py, |of| of.mul(self.at, self.at)),
-            _ => Err(PyValueError::new_err("a method can square its numbers, and raise them to no other power")),
+            _ => Err(PyValueError::new_err(
+                "a method can square its numbers, and raise them to no other power",
+            )),
         }
     }
 
@@ -204,12 +215,8 @@ impl Symbol {
 }
 
 /// The programs of one exchange: pull, push, points, update.
-type GivenExchange<'py> = (
-    Vec<Bound<'py, Symbol>>,
-    Vec<Bound<'py, Symbol>>,
-    [Bound<'py, Symbol>; 2],
-    Vec<Bound<'py, Symbol>>,
-);
+type GivenExchange<'py> =
+    (Vec<Bound<'py, Symbol>>, Vec<Bound<'py, Symbol>>, [Bound<'py, Symbol>; 2], Vec<Bound<'py, Symbol>>);
 
 /// A method, ready to run.
 #[pyclass(frozen, module = "oneway._native")]
@@ -249,7 +256,9 @@ impl Method {
         let number = |letter: Option<String>| {
             let Some(letter) = letter else { return Ok(None) };
             let at = this.names.iter().position(|name| *name == letter);
-            at.map(Some).ok_or_else(|| PyValueError::new_err(format!("the state has no \"{letter}\": {:?}", this.names)))
+            at.map(Some).ok_or_else(|| {
+                PyValueError::new_err(format!("the state has no \"{letter}\": {:?}", this.names))
+            })
         };
         let [start_ask, ask] = [ask(&asks[0])?, ask(&asks[1])?];
         let pushes = this.sends[1] > 0;

@@ -24,8 +24,7 @@ pub(crate) struct Network(pub(crate) Links);
 type Triples<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
 /// The same, given.
-type GivenTriples<'py> =
-    (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
+type GivenTriples<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
 
 #[pymethods]
 impl Network {
@@ -123,7 +122,10 @@ impl Network {
             Links::Digraphs(graphs) => {
                 if root >= self.0.agents() {
                     let agents = self.0.agents();
-                    return Err(PyValueError::new_err(format!("root={root}: there are agents 0 to {}", agents - 1)));
+                    return Err(PyValueError::new_err(format!(
+                        "root={root}: there are agents 0 to {}",
+                        agents - 1
+                    )));
                 }
                 Ok(Arc::new(Topology::from_digraphs(graphs, graph, weights, root).map_err(of_library)?))
             }
@@ -152,7 +154,8 @@ fn mixing(agents: usize, stochastic: Stochastic, given: &GivenTriples<'_>, name:
         return Err(PyValueError::new_err(format!("{name}: there must be one weight for each link")));
     }
     let agent = |number: i64| {
-        usize::try_from(number).map_err(|_| PyValueError::new_err(format!("{name}: there is no agent {number}")))
+        usize::try_from(number)
+            .map_err(|_| PyValueError::new_err(format!("{name}: there is no agent {number}")))
     };
     let links = from.iter().zip(to).zip(weight);
     let links = links.map(|((&from, &to), &weight)| Ok(Link { from: agent(from)?, to: agent(to)?, weight }));

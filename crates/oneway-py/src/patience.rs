@@ -122,7 +122,7 @@ pub(crate) fn patiently<R: Send>(
     let stop = runner.interrupted();
     let (send, receive) = mpsc::sync_channel(1);
     let progress = progress.map(|progress| progress.clone().unbind());
-    let (result, interrupted) = py.detach(|| {
+    let (result, interrupted) = py.detach(move || {
         std::thread::scope(|scope| {
             scope.spawn(move || {
                 let result = catch_unwind(AssertUnwindSafe(work));
@@ -149,7 +149,9 @@ pub(crate) fn patiently<R: Send>(
     });
     let result = match result {
         Some(Ok(result)) => result,
-        Some(Err(panic)) => return Err(PyRuntimeError::new_err(format!("a fault in oneway itself: {}", said(&*panic)))),
+        Some(Err(panic)) => {
+            return Err(PyRuntimeError::new_err(format!("a fault in oneway itself: {}", said(&*panic))));
+        }
         None => return Err(PyRuntimeError::new_err("a fault in oneway itself: the run has vanished")),
     };
     let raised: Option<PyErr> = failures.iter().fold(None, |first, failure| {

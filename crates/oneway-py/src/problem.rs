@@ -1,7 +1,7 @@
 //! A problem whose gradients come from Python: one call a round, for all agents.
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use numpy::ndarray::{ArrayView2, ShapeBuilder as _};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -108,11 +108,21 @@ impl PythonProblem {
     }
 
     /// Copies what a gradient function has returned, if it has the right shape and type.
-    fn take_gradients(&self, given: &Bound<'_, PyAny>, m: usize, mut gradients: RowsMut<'_, f64>) -> PyResult<()> {
-        let array = as_doubles::<PyReadonlyArray2<'_, f64>>(given, "gradient", || format!("({m}, {})", self.dim))?;
+    fn take_gradients(
+        &self,
+        given: &Bound<'_, PyAny>,
+        m: usize,
+        mut gradients: RowsMut<'_, f64>,
+    ) -> PyResult<()> {
+        let array =
+            as_doubles::<PyReadonlyArray2<'_, f64>>(given, "gradient", || format!("({m}, {})", self.dim))?;
         let array = array.as_array();
         if array.shape() != [m, self.dim] {
-            let message = format!("gradient has returned shape {:?}, and ({m}, {}) is asked for", array.shape(), self.dim);
+            let message = format!(
+                "gradient has returned shape {:?}, and ({m}, {}) is asked for",
+                array.shape(),
+                self.dim
+            );
             return Err(PyValueError::new_err(message));
         }
         for (q, row) in array.rows().into_iter().enumerate() {
@@ -135,11 +145,15 @@ fn as_doubles<'py, A: for<'a> FromPyObject<'a, 'py>>(
         return Ok(array);
     }
     if given.is_none() {
-        return Err(PyTypeError::new_err(format!("{what} has returned None: an array of shape {} is asked for", shape())));
+        return Err(PyTypeError::new_err(format!(
+            "{what} has returned None: an array of shape {} is asked for",
+            shape()
+        )));
     }
     let numpy = given.py().import("numpy")?;
     let told = |error: PyErr| {
-        let message = format!("{what} has returned what is no array of numbers of shape {}: {error}", shape());
+        let message =
+            format!("{what} has returned what is no array of numbers of shape {}: {error}", shape());
         PyTypeError::new_err(message)
     };
     let array = numpy.call_method1("asarray", (given, "float64")).map_err(told)?;
@@ -169,7 +183,8 @@ fn shown<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let (memory, first, stride) = match memory {
         Some(memory) if m * d >= COPIED => {
-            let offset = points.row(0).as_ptr().addr().wrapping_sub(memory.as_ptr().addr()) / size_of::<f64>();
+            let offset =
+                points.row(0).as_ptr().addr().wrapping_sub(memory.as_ptr().addr()) / size_of::<f64>();
             (Arc::clone(memory), offset, points.stride())
         }
         _ if points.stride() == 0 => (Arc::new(points.row(0).to_vec()), 0, 0), // all at one point
@@ -238,10 +253,12 @@ impl Problem for PythonProblem {
                 None => losses.fill(f64::NAN),
                 Some(loss) => {
                     let given = loss.bind(py).call1((&x, &who))?;
-                    let array = as_doubles::<PyReadonlyArray1<'_, f64>>(&given, "loss", || format!("({m},)"))?;
+                    let array =
+                        as_doubles::<PyReadonlyArray1<'_, f64>>(&given, "loss", || format!("({m},)"))?;
                     let array = array.as_array();
                     if array.len() != m {
-                        let message = format!("loss has returned {} numbers, and ({m},) is asked for", array.len());
+                        let message =
+                            format!("loss has returned {} numbers, and ({m},) is asked for", array.len());
                         return Err(PyValueError::new_err(message));
                     }
                     losses.iter_mut().zip(array).for_each(|(to, from)| *to = *from);

@@ -42,7 +42,8 @@ fn value_at(given: &Bound<'_, PyAny>, place: &str, deeper: usize) -> PyResult<Va
     // numbers of NumPy are numbers too: whole ones have an index, others are floats
     if given.hasattr("__index__")? {
         let whole = given.extract::<i64>();
-        let whole = whole.map_err(|_| PyValueError::new_err(format!("{place}: {given} is too large a number")))?;
+        let whole =
+            whole.map_err(|_| PyValueError::new_err(format!("{place}: {given} is too large a number")))?;
         return Ok(Value::Integer(whole));
     }
     if given.hasattr("__float__")? {
@@ -56,7 +57,9 @@ fn value_at(given: &Bound<'_, PyAny>, place: &str, deeper: usize) -> PyResult<Va
         return Ok(Value::Array(items.collect::<PyResult<_>>()?));
     }
     let kind = given.get_type().name()?;
-    Err(PyTypeError::new_err(format!("{place}: a {kind} is no setting: give numbers, strings, flags, lists or dictionaries")))
+    Err(PyTypeError::new_err(format!(
+        "{place}: a {kind} is no setting: give numbers, strings, flags, lists or dictionaries"
+    )))
 }
 
 /// A JSON value as Python has it.

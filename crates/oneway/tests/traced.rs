@@ -103,7 +103,8 @@ fn made<T: Float>(kernel: &dyn Kernel<T>, profile: &dyn Fn(Sizes) -> Profile) ->
 fn rules_as_data_have_the_bits_of_the_rules() {
     for (name, method) in rules() {
         let traced = Traced::of(&name, &*method).unwrap();
-        let [compiled, data] = [&*method, &traced as &dyn Method].map(|method| made(method, &|s| method.profile(s)));
+        let [compiled, data] =
+            [&*method, &traced as &dyn Method].map(|method| made(method, &|s| method.profile(s)));
         assert!(compiled == data, "{name}");
         let single = |method: &dyn Method| made(method.single_precision().unwrap(), &|s| method.profile(s));
         assert!(single(&*method) == single(&traced), "{name} in single precision");
@@ -132,8 +133,13 @@ fn rules_as_data_have_the_bits_of_the_rules_in_every_engine() {
         let traced = Traced::of(kind.name, &*method).unwrap();
         let topology = topology(kind, kind.graphs[0], &[families::exponential(n).unwrap()], 0);
         for problem in [&smooth as &dyn Problem, &sampled] {
-            let setups = [&*method, &traced as &dyn Method]
-                .map(|method| Setup { method, problem, topology: &topology, schedule, seed: SEED });
+            let setups = [&*method, &traced as &dyn Method].map(|method| Setup {
+                method,
+                problem,
+                topology: &topology,
+                schedule,
+                seed: SEED,
+            });
             let same = |run: &dyn Fn(Setup<'_>) -> Option<String>, engine: &mut usize, what: &str| {
                 let [compiled, data] = setups.map(run);
                 assert_eq!(compiled, data, "{}, {what}", kind.name);

@@ -67,6 +67,7 @@ impl MeasureSpec {
         let pass = agents.saturating_mul(problem.samples().unwrap_or(1)).saturating_mul(problem.dim());
         match self {
             Self::Only { loss_gap, agents } => Measure { loss_gap, agents },
+            Self::Cheap if problem.at_once() => Measure { loss_gap: false, agents: false }, // nobody knows what a call takes
             Self::Cheap => Measure {
                 loss_gap: built.knows_minimiser() || pass <= MOST_FOR_OPTIMUM,
                 agents: pass.saturating_mul(agents) <= MOST_FOR_AGENTS,

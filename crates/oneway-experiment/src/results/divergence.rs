@@ -14,9 +14,12 @@ const CONSENSUS_ERROR: f64 = 1e30;
 ///
 /// Where a run ends is what counts: one that rose on its way and came back has not diverged.
 pub(crate) fn shows(points: &[Measurement]) -> bool {
-    let finite =
-        |m: &Measurement| [m.loss, m.grad_norm_sq, m.consensus_error].iter().all(|value| value.is_finite());
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return false };
+    let has_loss = !first.loss.is_nan(); // a problem may have none to measure
+    let finite = |m: &Measurement| {
+        let values = [m.grad_norm_sq, m.consensus_error, if has_loss { m.loss } else { 0.0 }];
+        values.iter().all(|value| value.is_finite())
+    };
     let far = first.loss > 0.0 && last.loss > LOSS_OVER_START * first.loss;
     far || last.consensus_error > CONSENSUS_ERROR || !points.iter().all(finite)
 }
@@ -53,6 +56,9 @@ pub(crate) mod tests {
         assert!(!shows(&curve(&[1.0, 1e9, 0.5])), "it came back");
         assert!(!shows(&curve(&[0.0, 1.0])), "from the minimum there is only up");
         assert!(shows(&curve(&[1.0, f64::NAN, 0.5])) && shows(&curve(&[1.0, 1e200])));
+        let mut unknown = curve(&[f64::NAN, f64::NAN]);
+        unknown.iter_mut().for_each(|point| point.grad_norm_sq = 1.0);
+        assert!(!shows(&unknown), "no loss is measured, and the gradient is fine");
         let mut apart = curve(&[1.0, 0.5]);
         apart[1].consensus_error = 1e31;
         assert!(shows(&apart), "the average is fine, the agents are not");

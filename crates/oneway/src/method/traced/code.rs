@@ -280,7 +280,8 @@ impl<'p, T: Float> Making<'p, T> {
             Level::At(place) => place,
             Level::Constant(value) => {
                 let bits = |value: T| value.to_f64().to_bits();
-                let same = |known: &Uniform<T>| matches!(known, Uniform::Constant(v) if bits(*v) == bits(value));
+                let same =
+                    |known: &Uniform<T>| matches!(known, Uniform::Constant(v) if bits(*v) == bits(value));
                 match self.code.of_round.iter().position(same) {
                     Some(index) => Place::new(Space::Round, index),
                     None => {
@@ -301,7 +302,8 @@ impl<'p, T: Float> Making<'p, T> {
     fn shapes(&self) -> Vec<(Shape, Vec<Symbol>, usize)> {
         let instructions = &self.program.instructions;
         let mut readers = vec![0; instructions.len()];
-        let read = instructions.iter().flat_map(Instruction::operands).chain(self.program.results.iter().copied());
+        let read =
+            instructions.iter().flat_map(Instruction::operands).chain(self.program.results.iter().copied());
         read.for_each(|symbol| readers[symbol.index()] += 1);
         let mut needed = vec![false; instructions.len()];
         self.program.results.iter().for_each(|symbol| needed[symbol.index()] = true);
@@ -358,14 +360,18 @@ impl<'p, T: Float> Making<'p, T> {
         }
         for at in 0..=shapes.len() {
             self.copy(&mut waiting, &mut where_is, |to| {
-                outputs.iter().zip(&last).any(|(place, last)| place == &to && last.is_some_and(|last| last >= at))
+                outputs
+                    .iter()
+                    .zip(&last)
+                    .any(|(place, last)| place == &to && last.is_some_and(|last| last >= at))
             });
             let Some((shape, operands, made)) = shapes.get(at) else { break };
             let mut of = [Place::new(Space::Round, 0); 4];
             for (of, symbol) in of.iter_mut().zip(operands) {
                 *of = where_is[symbol.index()].unwrap_or_else(|| self.place_of(self.levels[symbol.index()]));
             }
-            let mut targets: Vec<usize> = (0..results.len()).filter(|r| results[*r].index() == *made).collect();
+            let mut targets: Vec<usize> =
+                (0..results.len()).filter(|r| results[*r].index() == *made).collect();
             let read_later = |r: &usize| {
                 let to = outputs[*r];
                 last[*r].is_some_and(|last| last > at)
@@ -400,7 +406,9 @@ impl<'p, T: Float> Making<'p, T> {
     ) {
         loop {
             let spoils = |copy: &Copying, others: &[Copying]| {
-                others.iter().any(|other| other.to != copy.to && where_is[other.from.index()] == Some(copy.to))
+                others
+                    .iter()
+                    .any(|other| other.to != copy.to && where_is[other.from.index()] == Some(copy.to))
             };
             let ready = waiting.iter().position(|copy| !is_read(copy.to) && !spoils(copy, waiting));
             if let Some(ready) = ready {
@@ -465,8 +473,7 @@ fn shape(
     let [a, b] = [0, 1].map(|i| operands[i]);
     match (part(a), part(b)) {
         (Some((Inner::Mul, left)), Some((Inner::Mul, right))) if matches!(outer, Outer::Add | Outer::Sub) => {
-            let shape =
-                if outer == Outer::Add { Shape::SumOfProducts } else { Shape::DifferenceOfProducts };
+            let shape = if outer == Outer::Add { Shape::SumOfProducts } else { Shape::DifferenceOfProducts };
             (shape, [left, right].concat())
         }
         (_, Some((inner, of))) => (Shape::Right(outer, inner), vec![a, of[0], of[1]]),

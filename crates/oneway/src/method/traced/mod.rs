@@ -11,7 +11,7 @@ mod names;
 mod run;
 mod shapes;
 
-pub use definition::{Definition, DefinedExchange};
+pub use definition::{DefinedExchange, Definition};
 pub use expressions::{Expression, Expressions, Input};
 
 use std::fmt;

@@ -26,8 +26,7 @@ pub(super) struct Table<T> {
 
 impl<T> Table<T> {
     /// Nothing: no code has a place in it.
-    pub(super) const NONE: Self =
-        Self { first: std::ptr::null_mut(), stride: 0, apart: 0, step: 0 };
+    pub(super) const NONE: Self = Self { first: std::ptr::null_mut(), stride: 0, apart: 0, step: 0 };
 
     /// Vectors of dimension d.
     pub(super) fn vectors((first, stride): (*mut T, usize), d: usize) -> Self {
@@ -197,7 +196,9 @@ impl<T: Float> Job<'_, T> {
                 Uniform::Made(operation, of) => unsafe { made(operation, of, frame, 0) },
             };
             // SAFETY: the caller's promise
-            unsafe { V::constant(number.to_f64()).store(frame.base[Space::Round as usize].add(index * V::LANES)) };
+            unsafe {
+                V::constant(number.to_f64()).store(frame.base[Space::Round as usize].add(index * V::LANES))
+            };
         }
     }
 
