@@ -23,6 +23,7 @@ use crate::results::folder::OutputFolder;
 use crate::results::manifest::Purpose;
 use crate::runner::look_every;
 
+pub use crate::experiment::combination::{read_recipe, write_recipe};
 pub use crate::hash::sha256;
 
 /// An experiment that agents can run on a network, checked.
