@@ -102,7 +102,7 @@ fn rate(cell: &NetworkedCell<'_>, folder: &Path) -> Result<f64> {
 
 /// Whom the files of all agents of a cell belong to.
 fn owners(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Vec<Owner>> {
-    let owner = |agent| Owner::of(&Config::read(&folder.join(layout::file_of(agent)))?);
+    let owner = |agent| Owner::from_config(&Config::read(&folder.join(layout::file_of(agent)))?);
     (0..cell.setup().topology.agents()).map(owner).collect()
 }
 

@@ -76,7 +76,7 @@ fn run_task<T: Number>(config: &Config, task: Task<'_>, state: &Path) -> Result<
         Some(lock) => lock,
         None => return Ok(Err(Halt::NotNow(format!("{}: this agent runs already", state.display())))),
     };
-    let owner = Owner::of(config)?;
+    let owner = Owner::from_config(config)?;
     let (mut checkpoints, found) = Checkpoints::open(state, owner)?;
     let finished = Finished::read(state, &owner)?;
     check_json(&state.join(ENDS), &owner)?;

@@ -45,7 +45,7 @@ pub struct Optimum {
 
 impl Optimum {
     /// F*; its bits do not depend on threads.
-    pub(crate) fn of(problem: &dyn Problem, minimiser: &Minimiser) -> Self {
+    pub(crate) fn new(problem: &dyn Problem, minimiser: &Minimiser) -> Self {
         let known = |loss| Self { loss, is: "the minimum, but for rounding".to_owned() };
         let lowest = |loss| Self {
             loss,
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn more_steps_find_the_same() {
         let a9a = Logistic::new(&a9a(Split::Train), Sharing::among(20).seed(0), 0.01).unwrap();
-        let (all, more) = (Optimum::of(&a9a, &Minimiser::Unknown).loss, minimum(&a9a, 2 * STEPS, 0.0).loss);
+        let (all, more) = (Optimum::new(&a9a, &Minimiser::Unknown).loss, minimum(&a9a, 2 * STEPS, 0.0).loss);
         assert!((all - more).abs() < 1e-10, "{all} and {more}");
     }
 
@@ -162,7 +162,7 @@ mod tests {
         let shape = QuadraticShape { dim: 3, curvature: [0.5, 2.0], heterogeneity: 1.0, noise: 0.0 };
         let quadratic = Quadratic::new(shape, 5, 1).unwrap();
         let (known, _) = exact(&quadratic, quadratic.minimiser());
-        let found = |minimiser| Optimum::of(&quadratic, &minimiser);
+        let found = |minimiser| Optimum::new(&quadratic, &minimiser);
         let x = quadratic.minimiser().to_vec();
         for minimiser in [Minimiser::Unknown, Minimiser::OfQuadratic, Minimiser::Known(x)] {
             let said = found(minimiser.clone());

@@ -93,7 +93,7 @@ pub struct CellStore(PathBuf);
 
 impl CellStore {
     /// The store of an output folder.
-    pub fn of(folder: &Path) -> Self {
+    pub fn new(folder: &Path) -> Self {
         Self(folder.join("cells"))
     }
 
@@ -133,7 +133,7 @@ pub struct Scratch(tempfile::TempDir);
 impl Scratch {
     /// The store in it.
     pub fn store(&self) -> CellStore {
-        CellStore::of(self.0.path())
+        CellStore::new(self.0.path())
     }
 }
 
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn a_result_comes_back_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let store = CellStore::of(folder.path());
+        let store = CellStore::new(folder.path());
         assert_eq!(store.get("k"), None);
         store.put("k", &result()).unwrap();
         assert_eq!(store.get("k"), Some(result()));
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn damage_anywhere_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        let store = CellStore::of(folder.path());
+        let store = CellStore::new(folder.path());
         store.put("k", &result()).unwrap();
         let whole = fs::read(store.path("k")).unwrap();
         for cut in [0, 1, whole.len() / 2, whole.len() - 1] {

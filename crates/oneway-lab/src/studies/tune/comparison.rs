@@ -196,7 +196,7 @@ impl Comparison {
     /// How many times the best method's score each method has; of losses, how many times its distance from F*.
     pub(crate) fn picture(&self) -> Picture {
         let values = self.ratios();
-        let scale = heat::Scale::of(values.iter().flatten().flatten().copied());
+        let scale = heat::Scale::new(values.iter().flatten().flatten().copied());
         let map = HeatMap {
             title: match self.lowest {
                 Some(_) => "Tuned methods: F − F* over the best of the column".to_owned(),

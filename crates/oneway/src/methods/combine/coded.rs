@@ -294,7 +294,7 @@ pub(in crate::methods) const COMPRESSED_SMTPP: Coded = Coded {
     codec: ("quantise", &[("bits", 4.0)]),
     build: |given, estimator, codec| {
         no_room("compressed-smtpp", estimator, "rcpp")?;
-        let inner = Tracking::of(Momentum::new("compressed-smtpp", given.real("momentum")?)?);
+        let inner = Tracking::from_estimator(Momentum::new("compressed-smtpp", given.real("momentum")?)?);
         let damping = damping("compressed-smtpp", given)?;
         Ok(Box::new(Compressed::new("compressed-smtpp", Box::new(inner), codec, [damping; 2])?))
     },
