@@ -230,7 +230,7 @@ mod tests {
     use super::*;
     use crate::results::divergence::tests::curve;
 
-    /// Also where methods sit topologies out, and the problem is swept.
+    /// Also where methods leave topologies out, and the problem is swept.
     #[test]
     fn every_cell_has_the_problem_of_its_own_variant() {
         let text = "[problem]\nkind = \"quadratic\"\ndim = 1\n[run]\nagents = 3\niterations = 1\n\

@@ -107,7 +107,7 @@ fn named(fields: &mut Fields, key: &str, named: &str) -> Result<Option<(String, 
     }
 }
 
-/// The parameters of a table that has been read but for them; those of a bare name are none.
+/// The parameters of a table that has been read except for them; those of a bare name are none.
 fn given(fields: Option<Fields>, declared: &[Parameter]) -> Result<Vec<(String, f64)>> {
     let Some(mut fields) = fields else { return Ok(vec![]) };
     let given = fields.parameters(declared)?;

@@ -46,7 +46,7 @@ pub struct Optimum {
 impl Optimum {
     /// F*; its bits do not depend on threads.
     pub(crate) fn new(problem: &dyn Problem, minimiser: &Minimiser) -> Self {
-        let known = |loss| Self { loss, is: "the minimum, but for rounding".to_owned() };
+        let known = |loss| Self { loss, is: "the minimum, except for rounding".to_owned() };
         let lowest = |loss| Self {
             loss,
             is: "the lowest loss that gradients without noise find from the start; a lower one may exist"
@@ -80,7 +80,7 @@ fn quadratic_minimum(problem: &dyn Problem) -> (f64, bool) {
         let h_p = along(&there, -1.0, &g);
         let curvature = dot(&p, &h_p);
         if curvature <= 0.0 {
-            break; // flat, but for rounding
+            break; // flat, except for rounding
         }
         x = along(&x, -dot(&g, &p) / curvature, &p);
         let (loss_there, g_there) = exact(problem, &x);

@@ -37,7 +37,7 @@ impl Entry {
         })
     }
 
-    /// All that its results depend on, but for the code and the seed of a repetition.
+    /// All that its results depend on, except for the code and the seed of a repetition.
     pub(super) fn identity(&self) -> Identity {
         let [pull, push] = self.mixing_sha256();
         let mut identity = Identity::new("cell", 1);

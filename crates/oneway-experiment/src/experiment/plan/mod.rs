@@ -101,11 +101,13 @@ impl Plan {
                 bail!("run: `precision` = \"{}\": theory is checked in \"f64\"", run.precision);
             }
             if timing.is_asynchronous() {
-                bail!("method \"{method_name}\" is asynchronous, and theory is true of rounds");
+                bail!(
+                    "method \"{method_name}\" is asynchronous, and the theory covers synchronous rounds only"
+                );
             }
             if !faults.are_none() {
                 bail!(
-                    "the links of topology \"{topology_name}\" fail, and theory is true of links that do not"
+                    "the links of topology \"{topology_name}\" fail, and the theory covers links that never do"
                 );
             }
         }
@@ -169,7 +171,7 @@ fn with_advice<'a>(error: anyhow::Error, elsewhere: impl Iterator<Item = &'a Top
     match names.is_empty() {
         true => error,
         false => {
-            anyhow!("{error:#}; `only = [{}]` in the method lets it sit out the others", names.join(", "))
+            anyhow!("{error:#}; `only = [{}]` in the method keeps it off the others", names.join(", "))
         }
     }
 }

@@ -93,7 +93,7 @@ impl Response {
         Self { noise: between(self.noise, other.noise), bias }
     }
 
-    /// Whether the two are the same but for what does not matter.
+    /// Whether the two are the same except for what does not matter.
     fn is_about(&self, other: &Self) -> bool {
         let apart: f64 = self.bias.iter().zip(&other.bias).map(|(a, b)| (a - b).abs()).sum();
         let size: f64 = other.bias.iter().map(|r| r.abs()).sum();

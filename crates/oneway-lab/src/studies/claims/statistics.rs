@@ -76,7 +76,7 @@ pub(crate) struct PowerLaw {
     pub(crate) exponent: f64,
     /// The standard error of p, from the residuals: it counts misfit as well as noise.
     pub(crate) error: f64,
-    /// Its degrees of freedom: points but for the two that a line takes.
+    /// Its degrees of freedom: points less the two that a line takes.
     pub(crate) freedom: usize,
 }
 

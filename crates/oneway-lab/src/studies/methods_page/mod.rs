@@ -67,7 +67,7 @@ fn text(registry: &Registry, steps: &[f64]) -> Result<String> {
          samples get somewhere, the one that ends lowest with exact gradients. It is no comparison: a method's best step with \
          samples is another, and parameters are the defaults.\n\n\
          Trust: **A**, read in the authors' code or text, its start too; **B**, in a standard form that several \
-         sources share, or in the authors' code but for what its documentation names; **C**, from memory: its identities are \
+         sources share, or in the authors' code except for what its documentation names; **C**, from memory: its identities are \
          tested, and its documentation says what was not verified.\n"
     );
     for (network, heading) in GROUPS {
