@@ -48,7 +48,7 @@ impl Inspect<'_> {
         let Self { name, settings, agents, supplies, methods, momentum } = self;
         methods::kind("smtpp")?.method([("momentum", momentum)])?; // refused before anything is computed
         let methods = inspect::chosen(methods)?;
-        let mut fields = Fields::new(&format!("topology \"{name}\""), settings);
+        let mut fields = Fields::new(format!("topology \"{name}\""), settings);
         let kind = fields.string("kind")?;
         let spec = TopologySpec::named(name, kind, fields, Path::new(""), (agents, 1))?;
         let facts = Network::build(Request { spec, agents }, supplies)?.inspect(&methods, momentum)?;
