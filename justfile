@@ -9,12 +9,12 @@ test:
     cargo test --workspace
 
 # One round of each method, and one evaluation
-# Methods that are data beside the same methods compiled
-bench-traced *only:
-    cargo bench -p oneway --bench traced -- {{only}}
-
 bench:
     cargo bench -p oneway --bench engine
+
+# Methods that are data beside the same methods compiled, in one run
+bench-traced *only:
+    cargo bench -p oneway --bench traced -- {{only}}
 
 # Without arguments it draws the picture in docs/ too; `just bench-scale d=10 family=k-out` measures only these.
 # Rounds a second and bytes an agent from 20 agents to a million, against the machine's limits

@@ -52,7 +52,8 @@ def run(
     topology : str, dict, Network, networkx.DiGraph, links or weights; or a list or dict of them
         Who hears whom. A dict without ``kind`` names several.
     methods : str, dict, Method; or a list or dict of them
-        What runs. A dict without ``kind`` names several: ``{"slow": {"kind": "smtpp", "momentum": 0.05}}``.
+        What runs. A dict without ``kind`` names several: ``{"slow": {"kind": "smtpp", "momentum": 0.05}}``. ``kind`` may be a
+        :class:`Method` too, for what goes around it: ``{"kind": MyMethod(), "local_steps": 3, "compress": "top-k"}``.
     step : float or dict
         η for methods that do not have their own: a number, or the settings of ``step``, such as
         ``{"size": 0.1, "scaling": "effective", "decay": 0.1, "every": 300}``.
@@ -104,7 +105,7 @@ def run(
     observers = [observer.observe if hasattr(observer, "observe") else observer for observer in callbacks]
     try:
         with Bar(progress) as bar:
-            native, ended = experiment.run(threads, None if out is None else Path(out), fresh, bar, _together(observers))
+            native, ended = experiment.run(_threads(threads), None if out is None else Path(out), fresh, bar, _together(observers))
     finally:
         for observer in callbacks:
             if hasattr(observer, "close"):
@@ -147,7 +148,7 @@ def tune(
     }
     experiment = _experiment(problem, topology, methods, 0.1 if step is None else step, run_settings, None, set)
     with Bar(progress) as bar:
-        found, toml, comparison = experiment.tune(by, threads, bar)
+        found, toml, comparison = experiment.tune(by, _threads(threads), bar)
     return Tuned(found["best"], found["trials"], toml, comparison)
 
 
@@ -172,7 +173,7 @@ def certify(
     """
     run_settings = {"agents": agents, "iterations": iterations, "repetitions": repetitions, "seed": seed}
     experiment = _experiment(problem, topology, methods, step, run_settings, None, set)
-    findings: dict[str, Any] = experiment.certify(rounds, threads)
+    findings: dict[str, Any] = experiment.certify(rounds, _threads(threads))
     return findings
 
 
@@ -271,7 +272,7 @@ def verify(folder: str | os.PathLike[str], *, partial: bool = False, threads: in
 
     ``partial`` accepts that some runs were not finished.
     """
-    _, differences = _native.verify(Path(folder), partial, threads)
+    _, differences = _native.verify(Path(folder), partial, _threads(threads))
     return differences
 
 
@@ -308,6 +309,12 @@ def methods() -> dict[str, dict[str, Any]]:
 def topologies() -> dict[str, dict[str, Any]]:
     """Return all families of topologies by name, with their parameters."""
     return {entry["name"]: entry for entry in _native.names()["topologies"]}
+
+
+def _threads(threads: int | None) -> int | None:
+    if threads is not None and not 1 <= threads <= 1024:
+        raise ValueError(f"threads={threads} is not possible: it must be from 1 to 1024")
+    return threads
 
 
 def _together(observers: Sequence[Callable[..., Any]]) -> Callable[..., bool] | None:
@@ -386,7 +393,7 @@ def _topology(name: str | None, given: Any, networks: dict[str, _native.Network]
     if isinstance(given, str):
         return {"name": name or given, "kind": given}
     if isinstance(given, Mapping):
-        return {"name": name, **given}
+        return {"name": name or given.get("kind", "network"), **given}
     network = as_network(given)
     assert network is not None  # settings and names were told apart above
     key = name or f"network{len(networks) + 1 if networks else ''}"
@@ -395,16 +402,21 @@ def _topology(name: str | None, given: Any, networks: dict[str, _native.Network]
 
 
 def _method(name: str | None, given: Any, step: Step | None, recorded: dict[str, _native.Method]) -> dict[str, Any]:
+    settings: dict[str, Any]
     if isinstance(given, Method):
-        key = name or given.name
+        given = {"kind": given}
+    if isinstance(given, Mapping) and isinstance(given.get("kind"), Method):
+        settings = dict(given)
+        own: Method = settings.pop("kind")
+        key = name or own.name
         while key in recorded:
             key += "′"
-        recorded[key] = given._traced
-        settings: dict[str, Any] = {"name": key, "supplied": key}
+        recorded[key] = own._traced
+        settings = {"name": key, "supplied": key, **settings}
     elif isinstance(given, str):
         settings = {"name": name or given, "kind": given}
     elif isinstance(given, Mapping):
-        settings = {"name": name, **given}
+        settings = {"name": name or given.get("kind"), **given}
     else:
         raise TypeError(f"a {type(given).__name__} is no method: give a name of ow.methods(), a dict with its kind, or an ow.Method")
     if "step" not in settings and step is not None:

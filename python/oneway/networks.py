@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal
 
 from oneway import _native
@@ -46,12 +46,11 @@ class Network:
 
         ``agents`` is the largest number and one, if it is not given.
         """
-        lists = [list(item) if _is_pair(item) else [tuple(pair) for pair in item] for item in edges]
-        periods: list[list[tuple[int, int]]]
-        if all(len(item) == 2 and all(_is_whole(end) for end in item) for item in lists):
-            periods = [[_pair(item) for item in lists]]
+        items = list(edges)
+        if all(_is_link(item) for item in items):
+            periods = [[_pair(item) for item in items]]
         else:
-            periods = [[_pair(pair) for pair in item] for item in lists]
+            periods = [[_pair(pair) for pair in _listed(item)] for item in items]
         most = max((max(pair) for period in periods for pair in period), default=-1)
         return cls(_native.Network.from_edges(most + 1 if agents is None else agents, periods))
 
@@ -127,12 +126,15 @@ class Network:
         return f"<oneway.Network of {self.agents} agents with {len(self.edges)} links>"
 
 
-def _is_whole(value: Any) -> bool:
-    return hasattr(value, "__index__") and not isinstance(value, bool)
+def _is_link(item: Any) -> bool:
+    """Whether it is one link, right or wrong, and not a list of them."""
+    return isinstance(item, Iterable) and not any(isinstance(end, Iterable) and not isinstance(end, str) for end in item)
 
 
-def _is_pair(item: Any) -> bool:
-    return isinstance(item, Sequence) and len(item) == 2 and all(_is_whole(end) for end in item)
+def _listed(item: Any) -> list[Any]:
+    if not isinstance(item, Iterable):
+        raise ValueError(f"{item!r} is no link: give (from, to), two numbers of agents")
+    return list(item)
 
 
 def _pair(item: Any) -> tuple[int, int]:

@@ -161,6 +161,8 @@ def _signs(y: Any) -> Any:
     import numpy as np
 
     y = np.asarray(y)
+    if y.ndim != 1:
+        raise ValueError(f"y has shape {y.shape}: it must have one number for each row of X")
     values = np.unique(y)
     pairs = ([-1, 1], [0, 1], [1, 2])
     if not any(np.isin(values, pair).all() for pair in pairs) or len(values) > 2:

@@ -166,16 +166,25 @@ impl Runner {
             }
             false => {
                 let mut recorder = Recorder::new(extras);
+                // what somebody waits for, and what may fail later, is measured at once
+                let soon = self.watcher.is_some() || setup.problem.at_once();
                 let (outcome, waited) = watched(&mut |view| {
                     recorder.record(view)?;
-                    let Some(watcher) = &self.watcher else { return Ok(ControlFlow::Continue(())) };
-                    recorder.measure(view)?;
-                    Ok(recorder
-                        .last()
-                        .map_or(ControlFlow::Continue(()), |point| watcher.measured(cell, point)))
+                    if soon {
+                        recorder.measure(view)?;
+                    }
+                    Ok(match (&self.watcher, recorder.last()) {
+                        (Some(watcher), Some(point)) => watcher.measured(cell, point),
+                        _ => ControlFlow::Continue(()),
+                    })
                 });
-                let measured = recorder.measure(&engine.view());
-                (((outcome.and_then(|outcome| measured.map(|()| outcome))), waited), recorder.into_measured())
+                let outcome = outcome.and_then(|outcome| {
+                    if !soon {
+                        recorder.measure(&engine.view())?;
+                    }
+                    Ok(outcome)
+                });
+                ((outcome, waited), recorder.into_measured())
             }
         };
         let mut reason = None;

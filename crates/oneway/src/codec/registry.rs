@@ -70,7 +70,7 @@ pub fn codec(name: &str) -> Result<&'static CodecKind> {
 }
 
 /// Every codec there is. ([`Scaled`](super::Scaled) is made of one of these.)
-pub const CODECS: &[CodecKind] = &[
+pub static CODECS: &[CodecKind] = &[
     CodecKind {
         name: "identity",
         about: "no compression: every number whole",

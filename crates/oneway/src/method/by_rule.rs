@@ -1,11 +1,14 @@
 //! Every rule is a method: its coordinates are done side by side, in vectors as wide as the machine has.
 //!
 //! All here is compiled for every rule, in two precisions and for each kind of vector: hundreds of copies. So a rule's arithmetic
-//! stands once in each, rows are checked once for a block of agents, and what does not depend on the rule is apart.
+//! stands once in each, rows are checked once for a block of agents, and what does not depend on the rule is apart. All that an engine
+//! calls is `#[inline(never)]`: another crate that uses a rule of this library as a `dyn Method` then links the copies that are here,
+//! and compiles none of its own.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
+use super::blocks::{Asked, Given, Known, MOST_LANES, Sent};
 use super::rule::Numbers;
 use super::trace;
 use super::{
@@ -15,49 +18,51 @@ use super::{
 use crate::Result;
 use crate::graph::Topology;
 use crate::numeric::registers::{InVectors, Wide};
-use crate::numeric::row::{Agents, Rows, RowsMut, Vectors, VectorsMut, Width};
+use crate::numeric::row::{Agents, Rows, RowsMut, Width};
 use crate::numeric::{Float, Lanes, Real, Vector};
 
 impl<R: Rule> Method for R {
+    #[inline(never)]
     fn profile(&self, sizes: Sizes) -> Profile {
-        type Probe = Lanes<f64, 1>;
-        let vectors = [
-            <R::State<Probe> as Numbers<Probe>>::COUNT,
-            <R::Pull<Probe> as Numbers<Probe>>::COUNT,
-            <R::Push<Probe> as Numbers<Probe>>::COUNT,
-        ];
-        let scalars = match R::CARRIES {
-            Carries::Nothing => [0, 0, 0],
-            Carries::Weight => [1, 0, 1],
-            Carries::Eigenvector => [sizes.agents, sizes.agents, 0],
-        };
-        let [state, pull, push] = [0, 1, 2].map(|i| Width::vectors(vectors[i]).and_scalars(scalars[i]));
-        let points_are_pulled = trace::points_are_pulled(self);
-        Profile { state, pull, push, points_are_pulled, ..Rule::profile(self) }
+        let [state, pull, push] = widths(counts::<f64, R>(), R::CARRIES, sizes);
+        let profile = Rule::profile(self);
+        let points_are_pulled = trace::points_are_pulled(self, &profile);
+        Profile { state, pull, push, points_are_pulled, ..profile }
     }
 
+    #[inline(never)]
     fn check_network(&self, topology: &Topology) -> Result<()> {
         Rule::check_network(self, topology)
     }
 
+    #[inline(never)]
     fn step_divisor(&self, topology: &Topology) -> Result<f64> {
         Rule::step_divisor(self, topology)
     }
 
+    #[inline(never)]
     fn trace(&self) -> Option<Trace> {
         Some(Trace::of(self))
     }
 
+    #[inline(never)]
     fn single_precision(&self) -> Option<&dyn Kernel<f32>> {
         Some(self)
     }
 }
 
+/// How wide rows are with these numbers of each coordinate.
+fn widths(vectors: [usize; 3], carries: Carries, sizes: Sizes) -> [Width; 3] {
+    let scalars = match carries {
+        Carries::Nothing => [0, 0, 0],
+        Carries::Weight => [1, 0, 1],
+        Carries::Eigenvector => [sizes.agents, sizes.agents, 0],
+    };
+    [0, 1, 2].map(|i| Width::vectors(vectors[i]).and_scalars(scalars[i]))
+}
+
 /// The most numbers that a rule may keep of a coordinate.
 const MOST_KEPT: usize = 32;
-
-/// The most lanes of a vector.
-const MOST_LANES: usize = 8;
 
 /// What is the same for all coordinates of an agent in an exchange.
 struct Scene<'r, R, T> {
@@ -102,7 +107,7 @@ impl<'r, R: Rule, T: Float> Scene<'r, R, T> {
             η: Real::constant(self.round.η),
             w: Real::constant(self.w.to_f64()),
             kept: Real::constant(self.kept.to_f64()),
-            constants: self.constants.map(Real::constant),
+            constants: [Real::constant(self.constants[0]), Real::constant(self.constants[1])],
             phase: self.round.phase,
         }
     }
@@ -137,33 +142,6 @@ unsafe fn store<T, V: Vector<T>, S: Numbers<V>>(numbers: S, place: *mut T, step:
     numbers.store(0, &mut |i, lanes: V| unsafe { lanes.store(place.add(i * step)) });
 }
 
-/// One vector of each row, or as many zeros as are looked at.
-struct Given<'a, T> {
-    rows: Vectors<'a, T>,
-    is_there: bool,
-}
-
-impl<'a, T: Float> Given<'a, T> {
-    fn new(rows: Rows<'a, T>, agents: usize, d: usize, zeros: &'a [T; MOST_LANES]) -> Self {
-        let is_there = rows.width() > 0;
-        let rows =
-            if is_there { rows.vectors(agents, 1, d) } else { Rows::one(zeros).vectors(1, 1, MOST_LANES) };
-        Self { rows, is_there }
-    }
-
-    /// # Safety
-    ///
-    /// q and c are within what it was made for, and the machine has such vectors.
-    #[inline(always)]
-    #[allow(unsafe_code)]
-    unsafe fn load<V: Vector<T>>(&self, q: usize, c: usize) -> V {
-        // no branch: a loop with two choices would be compiled four times
-        let mask = if self.is_there { usize::MAX } else { 0 };
-        // SAFETY: the caller's promise, or the first of the zeros
-        unsafe { V::load(self.rows.place(q & mask, c & mask)) }
-    }
-}
-
 /// The state at x₀, coordinate by coordinate.
 fn start<T: Float, R: Rule>(rule: &R, round: Round<'_>, x: &[T], given: [&[T]; 2], state: &mut [T]) {
     let (d, scene) = (round.d, Scene::new(rule, &round).of(round.agent, T::from_f64(1.0)));
@@ -188,26 +166,25 @@ pub(super) fn start_carried<T: Float>(carries: Carries, round: Round<'_>, state:
     }
 }
 
-struct Send<'p, 'b, R, T> {
+struct Send<'p, R, T> {
     rule: &'p R,
-    round: Round<'p>,
-    block: &'p mut Sending<'b, T>,
+    scene: Scene<'p, R, T>,
+    block: Sent<'p, T>,
 }
 
-impl<R: Rule, T: Float> InVectors<T> for Send<'_, '_, R, T> {
+impl<R: Rule, T: Float> InVectors<T> for Send<'_, R, T> {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn run<V: Vector<T>>(self) {
-        let Self { rule, round, block } = self;
-        let (d, scene, n) = (round.d, Scene::new(rule, &round), block.agents.len());
-        let states = block.states.as_rows().vectors(n, count::<T, R::State<Lanes<T, 1>>>(), d);
-        let pulls = block.pulls.vectors(n, count::<T, R::Pull<Lanes<T, 1>>>(), d);
-        let pushes = block.pushes.vectors(n, count::<T, R::Push<Lanes<T, 1>>>(), d);
-        for q in 0..n {
-            let scene = scene.of(block.agents.get(q), T::from_f64(1.0));
-            for begin in (0..d).step_by(V::LANES) {
+        let Self { rule, scene, block: Sent { agents, states, pulls, pushes } } = self;
+        let d = scene.round.d;
+        for q in 0..agents.len() {
+            let scene = scene.of(agents.get(q), T::from_f64(1.0));
+            let mut begin = 0;
+            while begin < d {
                 // the last lanes may overlap those before them, and write the same numbers again
                 let c = begin.min(d - V::LANES);
+                begin += V::LANES;
                 // SAFETY: rows 0 to n − 1 were checked to have these vectors of dimension d, and c + LANES ≤ d
                 unsafe {
                     let sent = rule.send(scene.at::<V>(), load(states.place(q, c), d));
@@ -219,31 +196,27 @@ impl<R: Rule, T: Float> InVectors<T> for Send<'_, '_, R, T> {
     }
 }
 
-struct Ask<'p, 'b, 'c, R, T> {
+struct Ask<'p, R, T> {
     rule: &'p R,
-    round: Round<'p>,
-    block: &'p mut Hearing<'b, T>,
-    points: &'p mut Points<'c, T>,
+    scene: Scene<'p, R, T>,
+    known: Known<'p, T>,
+    points: Asked<'p, T>,
 }
 
-impl<R: Rule, T: Float> InVectors<T> for Ask<'_, '_, '_, R, T> {
+impl<R: Rule, T: Float> InVectors<T> for Ask<'_, R, T> {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn run<V: Vector<T>>(self) {
-        let Self { rule, round, block: Hearing { agents, first, states, pulled, pushed }, points } = self;
-        let (agents, first, heard) = (*agents, *first, [*pulled, *pushed]);
-        let (d, scene, n) = (round.d, Scene::new(rule, &round), agents.len());
-        let Known { states, pulled, pushed } = Known::new::<R>(states, heard, (agents, first), d);
-        let next = points.next.vectors(n, 1, d);
-        let (two, mut unused) = (points.last.width() > 0, [T::default(); MOST_LANES]);
-        let mut unused = RowsMut::one(&mut unused);
-        let last = if two { points.last.vectors(n, 1, d) } else { unused.vectors(1, 1, MOST_LANES) };
-        let mask = if two { usize::MAX } else { 0 }; // no branch, see `Given`
-        for q in 0..n {
+        let Self { rule, scene, known, points: Asked { next, last, mask } } = self;
+        let Known { agents, first, heard, states, pulled, pushed } = known;
+        let d = scene.round.d;
+        for q in 0..agents.len() {
             let agent = agents.get(q);
             let scene = scene.after(agent, q, heard);
-            for begin in (0..d).step_by(V::LANES) {
+            let mut begin = 0;
+            while begin < d {
                 let c = begin.min(d - V::LANES);
+                begin += V::LANES;
                 // SAFETY: all rows were checked to have these vectors of dimension d, and c + LANES ≤ d
                 unsafe {
                     let heard = Mail { pull: load(pulled.place(q, c), d), push: load(pushed.place(q, c), d) };
@@ -257,28 +230,25 @@ impl<R: Rule, T: Float> InVectors<T> for Ask<'_, '_, '_, R, T> {
     }
 }
 
-struct Update<'p, 'b, 'c, R, T> {
+struct Update<'p, R, T> {
     rule: &'p R,
-    round: Round<'p>,
-    block: &'p mut Hearing<'b, T>,
-    gradients: &'p mut Gradients<'c, T>,
+    scene: Scene<'p, R, T>,
+    known: Known<'p, T>,
+    given: [Given<'p, T>; 2],
 }
 
-impl<R: Rule, T: Float> InVectors<T> for Update<'_, '_, '_, R, T> {
+impl<R: Rule, T: Float> InVectors<T> for Update<'_, R, T> {
     #[inline(always)]
     #[allow(unsafe_code)]
     fn run<V: Vector<T>>(self) {
-        let Self { rule, round, block: Hearing { agents, first, states, pulled, pushed }, gradients } = self;
-        let (agents, first, heard) = (*agents, *first, [*pulled, *pushed]);
-        let (d, scene, n) = (round.d, Scene::new(rule, &round), agents.len());
+        let Self { rule, scene, known, given } = self;
+        let Known { agents, first, heard, states, pulled, pushed } = known;
+        let (d, n) = (scene.round.d, agents.len());
         let kept = const {
             let kept = count::<T, R::State<Lanes<T, 1>>>();
             assert!(kept <= MOST_KEPT, "a rule keeps at most 32 numbers of a coordinate");
             kept
         };
-        let Known { states, pulled, pushed } = Known::new::<R>(states, heard, (agents, first), d);
-        let zeros = [T::default(); MOST_LANES];
-        let given = [&gradients.next, &gradients.other].map(|rows| Given::new(rows.as_rows(), n, d, &zeros));
         let mut tail = MaybeUninit::<[T; MOST_KEPT * MOST_LANES]>::uninit();
         let tail = tail.as_mut_ptr().cast::<T>();
         for q in 0..if d > 0 { n } else { 0 } {
@@ -310,31 +280,17 @@ impl<R: Rule, T: Float> InVectors<T> for Update<'_, '_, '_, R, T> {
     }
 }
 
-/// The vectors of what a block of agents keeps and has heard, checked for all of them. State rows are counted from the block's first.
-struct Known<'a, T> {
-    states: VectorsMut<'a, T>,
-    pulled: Vectors<'a, T>,
-    pushed: Vectors<'a, T>,
-}
-
-impl<'a, T: Float> Known<'a, T> {
-    #[inline(always)]
-    fn new<R: Rule>(
-        states: &'a mut RowsMut<'_, T>,
-        heard: [Rows<'a, T>; 2],
-        agents: (Agents<'_>, usize),
-        d: usize,
-    ) -> Self {
-        let ((agents, first), [pulled, pushed]) = (agents, heard);
-        Self {
-            states: states.vectors(agents.rows_from(first), count::<T, R::State<Lanes<T, 1>>>(), d),
-            pulled: pulled.vectors(agents.len(), count::<T, R::Pull<Lanes<T, 1>>>(), d),
-            pushed: pushed.vectors(agents.len(), count::<T, R::Push<Lanes<T, 1>>>(), d),
-        }
-    }
+/// How many numbers of a coordinate a rule keeps, pulls and pushes.
+const fn counts<T: Float, R: Rule>() -> [usize; 3] {
+    [
+        count::<T, R::State<Lanes<T, 1>>>(),
+        count::<T, R::Pull<Lanes<T, 1>>>(),
+        count::<T, R::Push<Lanes<T, 1>>>(),
+    ]
 }
 
 /// What is carried besides coordinates goes into the messages as it is.
+#[inline(never)]
 pub(super) fn send_carried<T: Float>(carries: Carries, agents: usize, block: &mut Sending<'_, T>) {
     for q in 0..block.agents.len() {
         let (state, pull, push) = (block.states.row(q), block.pulls.row(q), block.pushes.row(q));
@@ -350,6 +306,7 @@ pub(super) fn send_carried<T: Float>(carries: Carries, agents: usize, block: &mu
 }
 
 /// The reverse: what was mixed of it is kept.
+#[inline(never)]
 pub(super) fn keep_carried<T: Float>(carries: Carries, agents: usize, block: &mut Hearing<'_, T>) {
     for q in 0..block.agents.len() {
         let Heard { state, pulled, pushed } = block.row(q);
@@ -365,39 +322,57 @@ pub(super) fn keep_carried<T: Float>(carries: Carries, agents: usize, block: &mu
 }
 
 impl<R: Rule, T: Wide> Kernel<T> for R {
+    #[inline(never)]
     fn start(&self, at: Round<'_>, x: &[T], gradient: Gradient<'_, T>, state: &mut [T]) {
         start(self, at, x, [gradient.next, gradient.other], state);
     }
 
+    #[inline(never)]
     fn send(&self, at: Round<'_>, state: &mut [T], pull: &mut [T], push: &mut [T]) {
-        let [states, pulls, pushes] = [state, pull, push].map(RowsMut::one);
+        let (states, pulls, pushes) = (RowsMut::one(state), RowsMut::one(pull), RowsMut::one(push));
         self.send_block(at, &mut Sending { agents: Agents::one(at.agent), states, pulls, pushes });
     }
 
+    #[inline(never)]
     fn point(&self, at: Round<'_>, heard: Heard<'_, T>, Point { next, last }: Point<'_, T>) {
-        let [next, last] = [next, last].map(RowsMut::one);
+        let (next, last) = (RowsMut::one(next), RowsMut::one(last));
         self.point_block(at, &mut Hearing::one(at.agent, heard), &mut Points { next, last });
     }
 
+    #[inline(never)]
     fn update(&self, at: Round<'_>, heard: Heard<'_, T>, gradient: Gradient<'_, T>) {
-        let [next, other] = [gradient.next, gradient.other].map(RowsMut::one);
+        let (next, other) = (RowsMut::one(gradient.next), RowsMut::one(gradient.other));
         let gradients = &mut Gradients { next, other, samples: &[] };
         self.update_block(at, &mut Hearing::one(at.agent, heard), gradients);
     }
 
+    #[inline(never)]
     fn send_block(&self, at: Round<'_>, block: &mut Sending<'_, T>) {
-        T::in_vectors(at.d, Send { rule: self, round: at, block });
+        let (scene, sent) = (Scene::new(self, &at), Sent::new(block, counts::<T, R>(), at.d));
+        T::in_vectors(at.d, Send { rule: self, scene, block: sent });
         send_carried(R::CARRIES, at.agents, block);
     }
 
+    #[inline(never)]
     fn point_block(&self, at: Round<'_>, block: &mut Hearing<'_, T>, points: &mut Points<'_, T>) {
         if points.next.width() > 0 {
-            T::in_vectors(at.d, Ask { rule: self, round: at, block, points });
+            let (scene, known) = (Scene::new(self, &at), Known::new(block, counts::<T, R>(), at.d));
+            let (agents, mut unused) = (known.agents.len(), [T::default(); MOST_LANES]);
+            let mut unused = RowsMut::one(&mut unused);
+            let points = Asked::new(points, &mut unused, agents, at.d);
+            T::in_vectors(at.d, Ask { rule: self, scene, known, points });
         }
     }
 
+    #[inline(never)]
     fn update_block(&self, at: Round<'_>, block: &mut Hearing<'_, T>, gradients: &mut Gradients<'_, T>) {
-        T::in_vectors(at.d, Update { rule: self, round: at, block, gradients });
+        let (scene, known) = (Scene::new(self, &at), Known::new(block, counts::<T, R>(), at.d));
+        let (agents, zeros) = (known.agents.len(), [T::default(); MOST_LANES]);
+        let given = [
+            Given::new(gradients.next.as_rows(), agents, at.d, &zeros),
+            Given::new(gradients.other.as_rows(), agents, at.d, &zeros),
+        ];
+        T::in_vectors(at.d, Update { rule: self, scene, known, given });
         keep_carried(R::CARRIES, at.agents, block);
     }
 }

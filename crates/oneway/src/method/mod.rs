@@ -7,6 +7,7 @@
 //!
 //! Most methods are a [`Rule`]: one coordinate's arithmetic. Those that are not implement [`Method`] and [`Kernel`] on whole rows.
 
+mod blocks;
 mod by_rule;
 mod equations;
 mod profile;

@@ -6,6 +6,7 @@
 
 use super::Profile;
 use crate::numeric::Real;
+use crate::numeric::vectors::filled;
 
 /// One coordinate's arithmetic of a method. Holds hyper-parameters only; the engine owns the state.
 ///
@@ -160,7 +161,7 @@ pub struct Mail<P, Q> {
     pub push: Q,
 }
 
-/// The numbers that belong to one coordinate: one, none, an array or a pair of such.
+/// The numbers that belong to one coordinate: one, none (`()`), an array of one or more, or a pair of such.
 pub trait Numbers<S>: Copy {
     /// How many.
     const COUNT: usize;
@@ -201,12 +202,16 @@ impl<S: Real, const N: usize> Numbers<S> for [S; N] {
 
     #[inline(always)]
     fn load(first: usize, at: &mut impl FnMut(usize) -> S) -> Self {
-        std::array::from_fn(|i| at(first + i))
+        filled(|i| at(first + i))
     }
 
     #[inline(always)]
     fn store(self, first: usize, put: &mut impl FnMut(usize, S)) {
-        self.into_iter().enumerate().for_each(|(i, number)| put(first + i, number));
+        let mut i = 0;
+        while i < N {
+            put(first + i, self[i]);
+            i += 1;
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! engine's bits, and say where a rule is linear.
 
 use super::rule::Numbers;
-use super::{Ask, At, Carries, Exchange, Mail, Network, OfRound, Rule};
+use super::{Ask, At, Carries, Exchange, Mail, Network, OfRound, Profile, Rule};
 use crate::numeric::{Operations, Program, Symbol, Tape};
 
 /// A rule as programs on one coordinate. All begin with the same inputs: η, w⁺, C_ii and the rule's two constants.
@@ -50,32 +50,35 @@ const GRADIENT: [&str; 2] = ["g⁺", "other"];
 
 impl Trace {
     pub(super) fn of<R: Rule>(rule: &R) -> Self {
-        let profile = rule.profile();
-        let unnamed = count::<R::State<Symbol>>().saturating_sub(R::NAMES.len() + R::LAST_NAMES.len());
-        let names = R::NAMES.iter().copied().chain(std::iter::repeat_n("", unnamed));
+        let counts = [count::<R::State<Symbol>>(), count::<R::Pull<Symbol>>(), count::<R::Push<Symbol>>()];
+        let names = [R::NAMES, R::LAST_NAMES];
+        Self::made((rule.profile(), R::CARRIES, rule.constants()), counts, names, &|part| results(rule, part))
+    }
+
+    /// What does not depend on the rule, apart: it would be compiled for each.
+    fn made(
+        (profile, carries, constants): (Profile, Carries, [OfRound; 2]),
+        [state, pull, push]: [usize; 3],
+        [first, last]: [&[&'static str]; 2],
+        results: &dyn Fn(Part) -> Vec<Symbol>,
+    ) -> Self {
+        let unnamed = state.saturating_sub(first.len() + last.len());
+        let names = first.iter().copied().chain(std::iter::repeat_n("", unnamed));
+        let program = |part| Tape::record(|| results(part));
         let exchange = |(phase, exchange): (u32, &Exchange)| TracedExchange {
-            send: Tape::record(|| {
-                let sent = rule.send(at(phase), state::<R>());
-                [listed(sent.pull), listed(sent.push)].concat()
-            }),
-            points: Tape::record(|| rule.points(at(phase), state::<R>(), heard::<R>()).to_vec()),
-            update: Tape::record(|| {
-                let (at, state, heard) = (at(phase), state::<R>(), heard::<R>());
-                listed(rule.update(at, state, heard, GRADIENT.map(Symbol::input)))
-            }),
+            send: program(Part::Send(phase)),
+            points: program(Part::Points(phase)),
+            update: program(Part::Update(phase)),
             ask: exchange.turns.first().copied().unwrap_or(Ask::Nothing),
         };
         Self {
             network: profile.network,
-            carries: R::CARRIES,
-            names: names.chain(R::LAST_NAMES.iter().copied()).collect(),
-            sends: [count::<R::Pull<Symbol>>(), count::<R::Push<Symbol>>()],
-            start: Tape::record(|| {
-                let (at, x) = (at(0), Symbol::input("x₀"));
-                listed(rule.start(at, x, GRADIENT.map(Symbol::input)))
-            }),
+            carries,
+            names: names.chain(last.iter().copied()).collect(),
+            sends: [pull, push],
+            start: program(Part::Start),
             start_ask: profile.start,
-            constants: rule.constants(),
+            constants,
             exchanges: (0..).zip(&profile.exchanges).map(exchange).collect(),
         }
     }
@@ -92,26 +95,74 @@ impl Trace {
     }
 }
 
+#[inline(never)]
 fn at(phase: u32) -> At<Symbol> {
     let [η, w, kept] = ["η", "w", "C_ii"].map(Symbol::input);
     At { η, w, kept, constants: ["1 − β₁ᵗ", "1 − β₂ᵗ"].map(Symbol::input), phase }
 }
 
+/// One of a rule's programs; all but the start's are those of an exchange.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Start,
+    Send(u32),
+    Points(u32),
+    Update(u32),
+}
+
+/// What one of a rule's programs gives, recorded on this thread's tape.
+fn results<R: Rule>(rule: &R, part: Part) -> Vec<Symbol> {
+    let mut all = vec![];
+    match part {
+        Part::Start => {
+            let (at, x) = (at(0), Symbol::input("x₀"));
+            list(rule.start(at, x, gradients()), &mut all);
+        }
+        Part::Send(phase) => {
+            let sent = rule.send(at(phase), state::<R>());
+            list(sent.pull, &mut all);
+            list(sent.push, &mut all);
+        }
+        Part::Points(phase) => {
+            let (at, state, heard) = (at(phase), state::<R>(), heard::<R>());
+            list(rule.points(at, state, heard), &mut all);
+        }
+        Part::Update(phase) => {
+            let (at, state, heard) = (at(phase), state::<R>(), heard::<R>());
+            list(rule.update(at, state, heard, gradients()), &mut all);
+        }
+    }
+    all
+}
+
 fn state<R: Rule>() -> R::State<Symbol> {
-    Numbers::load(0, &mut |i| Symbol::input(R::NAMES.get(i).copied().unwrap_or("")))
+    Numbers::load(0, &mut |i| named(R::NAMES, i))
 }
 
 fn heard<R: Rule>() -> Mail<R::Pull<Symbol>, R::Push<Symbol>> {
     Mail {
-        pull: Numbers::load(0, &mut |i| Symbol::input(PULLED[i.min(1)])),
-        push: Numbers::load(0, &mut |i| Symbol::input(PUSHED[i.min(1)])),
+        pull: Numbers::load(0, &mut |i| named(&PULLED, i.min(1))),
+        push: Numbers::load(0, &mut |i| named(&PUSHED, i.min(1))),
     }
 }
 
-fn listed(numbers: impl Numbers<Symbol>) -> Vec<Symbol> {
-    let mut all = vec![];
-    numbers.store(0, &mut |_, symbol| all.push(symbol));
-    all
+#[inline(never)]
+fn gradients() -> [Symbol; 2] {
+    GRADIENT.map(Symbol::input)
+}
+
+#[inline(never)]
+fn named(names: &[&'static str], i: usize) -> Symbol {
+    Symbol::input(names.get(i).copied().unwrap_or(""))
+}
+
+fn list(numbers: impl Numbers<Symbol>, all: &mut Vec<Symbol>) {
+    numbers.store(0, &mut |_, symbol| put(all, symbol));
+}
+
+#[inline(never)]
+fn put(all: &mut Vec<Symbol>, symbol: Symbol) {
+    all.push(symbol);
 }
 
 const fn count<V: Numbers<Symbol>>() -> usize {
@@ -119,17 +170,21 @@ const fn count<V: Numbers<Symbol>>() -> usize {
 }
 
 /// Whether a rule takes its gradients at what it has pulled, in all exchanges, and nowhere else.
-pub(super) fn points_are_pulled<R: Rule>(rule: &R) -> bool {
-    let exchanges = rule.profile().exchanges;
+pub(super) fn points_are_pulled<R: Rule>(rule: &R, profile: &Profile) -> bool {
     count::<R::Pull<Symbol>>() == 1
         && R::CARRIES != Carries::Eigenvector
-        && (0..).zip(&exchanges).all(|(phase, exchange)| {
-            let mut same = false;
-            Tape::record(|| {
-                let (at, state, heard) = (at(phase), state::<R>(), heard::<R>());
-                same = listed(heard.pull)[..] == rule.points(at, state, heard)[..1];
-                vec![]
-            });
-            same && exchange.turns.iter().all(|turn| matches!(turn, Ask::Samples(_) | Ask::Component))
-        })
+        && are_pulled(profile, count::<R::State<Symbol>>(), &|part| results(rule, part))
+}
+
+/// The same of a rule that keeps this many numbers and pulls one.
+fn are_pulled(profile: &Profile, kept: usize, results: &dyn Fn(Part) -> Vec<Symbol>) -> bool {
+    let pulled = Symbol::at(COMMON_INPUTS + kept); // inputs are the first of a program, in this order
+    (0..).zip(&profile.exchanges).all(|(phase, exchange)| {
+        let mut same = false;
+        Tape::record(|| {
+            same = results(Part::Points(phase))[0] == pulled;
+            vec![]
+        });
+        same && exchange.turns.iter().all(|turn| matches!(turn, Ask::Samples(_) | Ask::Component))
+    })
 }

@@ -23,6 +23,12 @@ enum Factor {
     Quotient(Formula, Formula),
     /// √a.
     Root(Formula),
+    /// |a|.
+    Size(Formula),
+    /// max(a, b), min(a, b), sign(a).
+    Named(&'static str, Vec<Formula>),
+    /// b where a > 0, else c.
+    Choice(Box<[Formula; 3]>),
     /// A mixing matrix times the numbers of all agents.
     Mixed(&'static str, Formula),
 }
@@ -36,7 +42,9 @@ impl Factor {
             Factor::Scalar(_) => true,
             Factor::Group(sum) => sum.is_scalar(),
             Factor::Quotient(a, b) => a.is_scalar() && b.is_scalar(),
-            Factor::Root(a) => a.is_scalar(),
+            Factor::Root(a) | Factor::Size(a) => a.is_scalar(),
+            Factor::Named(_, parts) => parts.iter().all(Formula::is_scalar),
+            Factor::Choice(parts) => parts.iter().all(Formula::is_scalar),
             Factor::Letter(_) | Factor::Mixed(..) => false,
         }
     }
@@ -135,12 +143,26 @@ impl Formula {
         }
     }
 
+    /// How many letters and numbers it has, about.
+    pub(super) fn length(&self) -> usize {
+        let of = |factor: &Factor| match factor {
+            Factor::Scalar(_) | Factor::Letter(_) => 1,
+            Factor::Group(a) | Factor::Root(a) | Factor::Size(a) | Factor::Mixed(_, a) => a.length(),
+            Factor::Quotient(a, b) => a.length() + b.length(),
+            Factor::Named(_, parts) => parts.iter().map(Formula::length).sum(),
+            Factor::Choice(parts) => parts.iter().map(Formula::length).sum(),
+        };
+        self.0.iter().map(|term| term.factors.iter().map(of).sum::<usize>().max(1)).sum()
+    }
+
     /// Calls `look` with every letter in it.
     pub(crate) fn each_letter(&self, look: &mut impl FnMut(&str)) {
         for factor in self.0.iter().flat_map(|term| &term.factors) {
             match factor {
                 Factor::Scalar(name) | Factor::Letter(name) => look(name),
-                Factor::Group(a) | Factor::Root(a) | Factor::Mixed(_, a) => a.each_letter(look),
+                Factor::Group(a) | Factor::Root(a) | Factor::Size(a) | Factor::Mixed(_, a) => a.each_letter(look),
+                Factor::Named(_, parts) => parts.iter().for_each(|part| part.each_letter(look)),
+                Factor::Choice(parts) => parts.iter().for_each(|part| part.each_letter(look)),
                 Factor::Quotient(a, b) => [a, b].into_iter().for_each(|part| part.each_letter(look)),
             }
         }
@@ -166,6 +188,23 @@ impl Formula {
     /// √self.
     pub(super) fn root(self) -> Self {
         Factor::Root(self).into()
+    }
+
+    /// `then` where it is positive, else `otherwise`: as |a|, max, min or sign where it is one of these. By a number that is the same
+    /// for all agents, such as η, it is what holds in every round that takes a step.
+    pub(super) fn chooses(self, then: Self, otherwise: Self) -> Self {
+        let (difference, reverse) =
+            (then.clone().plus(otherwise.clone().scaled(-1.0)), otherwise.clone().plus(then.clone().scaled(-1.0)));
+        let minus = self.clone().scaled(-1.0);
+        let below = Factor::Choice(Box::new([minus.clone(), Self::number(-1.0), self.clone()])).into();
+        match () {
+            () if self.is_scalar() => then,
+            () if self == then && otherwise == minus => Factor::Size(self).into(),
+            () if self == difference => Factor::Named("max", vec![then, otherwise]).into(),
+            () if self == reverse => Factor::Named("min", vec![then, otherwise]).into(),
+            () if then.as_number() == Some(1.0) && otherwise == below => Factor::Named("sign", vec![self]).into(),
+            () => Factor::Choice(Box::new([self, then, otherwise])).into(),
+        }
     }
 
     /// Itself as one term: a sum of several goes into brackets.
@@ -305,6 +344,15 @@ impl Factor {
             Factor::Quotient(a, b) if alone => format!("{}/{}", a.bound(true), b.bound(false)),
             Factor::Quotient(a, b) => format!("({}/{})", a.bound(true), b.bound(false)),
             Factor::Root(a) => format!("√{}", a.bound(false)),
+            Factor::Size(a) => format!("|{}|", a.text()),
+            Factor::Named(name, parts) => {
+                let parts: Vec<String> = parts.iter().map(Formula::text).collect();
+                format!("{name}({})", parts.join(", "))
+            }
+            Factor::Choice(parts) => {
+                let [by, then, otherwise] = parts.each_ref().map(Formula::text);
+                format!("({then} if {by} > 0 else {otherwise})")
+            }
             Factor::Mixed(MEAN, a) => match a.as_letter() {
                 Some(name) => format!("{name}\u{304}"),
                 None => format!("{MEAN}({})", a.text()),

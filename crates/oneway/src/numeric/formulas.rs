@@ -9,7 +9,12 @@ pub(crate) struct Formulas<'p> {
     program: &'p Program,
     /// Every step in full.
     full: Vec<Formula>,
+    /// How long each would be without simplification. Those that are too long to be read have a letter in their place.
+    lengths: Vec<usize>,
 }
+
+/// The longest formula that is printed: programs from elsewhere can double theirs with every step.
+const LONGEST: usize = 2000;
 
 /// Shorter words for a part of a formula, where there are some.
 pub(crate) type Names<'n> = &'n dyn Fn(Part<'_>) -> Option<Formula>;
@@ -24,16 +29,23 @@ pub(crate) enum Part<'f> {
 }
 
 impl<'p> Formulas<'p> {
-    /// Those of a program, with `input(i)` for its i-th input. A choice is what holds in every round that takes a step, and a
+    /// Those of a program, with `input(i)` for its i-th input. A choice by η is what holds in every round that takes a step, and a
     /// hyper-parameter that is 0 is left out.
     pub(crate) fn new(program: &'p Program, input: impl Fn(usize) -> Formula) -> Self {
-        let mut formulas = Self { program, full: vec![] };
+        let mut formulas = Self { program, full: vec![], lengths: vec![] };
         for (at, instruction) in program.instructions.iter().enumerate() {
-            let next = match program.input_at(Symbol::at(at)) {
-                Some(i) => input(i),
-                None => combined(*instruction, &|symbol| formulas.full(symbol).clone()),
+            let parts = instruction.operands().map(|operand| formulas.lengths[operand.index()]);
+            let length = parts.fold(1, usize::saturating_add);
+            let (next, length) = match program.input_at(Symbol::at(at)) {
+                Some(i) => (input(i), 1),
+                None if length > LONGEST => (Formula::letter(format!("t_{at}")), length),
+                None => (combined(*instruction, &|symbol| formulas.full(symbol).clone()), length),
             };
+            // what is heard is a formula already
+            let length = length.max(next.length());
+            let next = if length > LONGEST { Formula::letter(format!("t_{at}")) } else { next };
             formulas.full.push(next);
+            formulas.lengths.push(length);
         }
         formulas
     }
@@ -62,6 +74,7 @@ impl<'p> Formulas<'p> {
         let whole = self.full(symbol);
         match self.program.input_at(symbol) {
             Some(i) => names(Part::Input(i)).unwrap_or_else(|| whole.clone()),
+            None if self.lengths[symbol.index()] > LONGEST => whole.clone(),
             None => combined(self.program.instructions[symbol.index()], &|part| {
                 let full = self.full(part);
                 names(Part::Step(full)).filter(|_| full != whole).unwrap_or_else(|| self.of(part, names))
@@ -82,6 +95,6 @@ fn combined(instruction: Instruction, at: &dyn Fn(Symbol) -> Formula) -> Formula
         Instruction::Mul(a, b) => at(a).times(at(b)),
         Instruction::Div(a, b) => at(a).over(at(b)),
         Instruction::Sqrt(a) => at(a).root(),
-        Instruction::IfPositive(_, then, _) => at(then),
+        Instruction::IfPositive(by, then, otherwise) => at(by).chooses(at(then), at(otherwise)),
     }
 }

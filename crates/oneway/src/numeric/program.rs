@@ -308,15 +308,19 @@ mod tests {
                 (Symbol::one() - λ) * a + λ * b,
                 a - (b - c),
                 a - b * c / (c.sqrt() + b),
-                b.if_positive(a / b, c),
+                Symbol::parameter("η", 0.1).if_positive(a / b, c),
                 (a + b).sqrt(),
                 a - Symbol::zero() + none * b + Symbol::one() * (c * c),
                 a + (Symbol::constant(0.5) * b - Symbol::constant(0.5) * a),
+                b.if_positive(a, c),
+                (a - b).if_positive(a, b) + (b - a).if_positive(a, b) * c,
+                λ * a.if_positive(a, Symbol::zero() - a),
             ]
         });
-        let found: Vec<String> = (0..7).map(|result| program.text(result)).collect();
+        let found: Vec<String> = (0..10).map(|result| program.text(result)).collect();
         let expected =
-            ["(1 − λ)a + λb", "a − b + c", "a − bc/(√c + b)", "a/b", "√(a + b)", "a + c²", "½(a + b)"];
+            ["(1 − λ)a + λb", "a − b + c", "a − bc/(√c + b)", "a/b", "√(a + b)", "a + c²", "½(a + b)",
+                "(a if b > 0 else c)", "max(a, b) + min(a, b)c", "λ|a|"];
         assert_eq!(found, expected);
         assert_eq!(program.run(&[1.0, 2.0, 4.0])[..2], [0.9 * 1.0 + 0.1 * 2.0, 3.0]);
         assert_eq!(program.inputs().collect::<String>(), "abc");

@@ -56,30 +56,50 @@ mod x86 {
     use crate::numeric::vectors::{avx2, avx512};
     use crate::numeric::{Real, Vector};
 
+    /// What rows are done in.
+    enum Registers {
+        Of512Bits,
+        Of256Bits,
+        /// Number by number: rows do not fill a vector, or the machine has none.
+        Single,
+    }
+
+    impl Registers {
+        #[inline]
+        fn of(d: usize) -> Self {
+            if d < LANES {
+                Registers::Single
+            } else if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+                Registers::Of512Bits
+            } else if is_x86_feature_detected!("avx2") {
+                Registers::Of256Bits
+            } else {
+                Registers::Single
+            }
+        }
+    }
+
+    // each kind of work stands here once: it is compiled into each place
     impl Wide for f64 {
         #[inline(always)]
         #[allow(private_bounds)]
         fn in_vectors(d: usize, work: impl InVectors<f64>) {
-            if d < LANES {
-                work.run::<Lanes<f64, 1>>();
-            } else if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vl") {
+            match Registers::of(d) {
                 // SAFETY: the processor has the features
-                unsafe {
+                Registers::Of512Bits => unsafe {
                     avx512(
                         #[inline(always)]
                         || work.run::<Eight>(),
                     );
-                }
-            } else if is_x86_feature_detected!("avx2") {
+                },
                 // SAFETY: the processor has the feature
-                unsafe {
+                Registers::Of256Bits => unsafe {
                     avx2(
                         #[inline(always)]
                         || work.run::<TwiceFour>(),
                     );
-                }
-            } else {
-                work.run::<Lanes<f64, 1>>();
+                },
+                Registers::Single => work.run::<Lanes<f64, 1>>(),
             }
         }
     }
@@ -88,16 +108,15 @@ mod x86 {
         #[inline(always)]
         #[allow(private_bounds)]
         fn in_vectors(d: usize, work: impl InVectors<f32>) {
-            if d >= LANES && is_x86_feature_detected!("avx2") {
-                // SAFETY: the processor has the feature
-                unsafe {
+            match Registers::of(d) {
+                // SAFETY: the processor has the feature; one with vectors of 512 bits has those of 256
+                Registers::Of512Bits | Registers::Of256Bits => unsafe {
                     avx2(
                         #[inline(always)]
                         || work.run::<EightSingle>(),
                     );
-                }
-            } else {
-                work.run::<Lanes<f32, 1>>();
+                },
+                Registers::Single => work.run::<Lanes<f32, 1>>(),
             }
         }
     }

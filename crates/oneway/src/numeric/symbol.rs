@@ -61,6 +61,7 @@ impl Tape {
 
 impl Symbol {
     /// A number that the program is given.
+    #[inline(never)]
     pub fn input(name: &'static str) -> Self {
         Self::push(Instruction::Input(name))
     }
@@ -90,6 +91,7 @@ macro_rules! recorded {
             impl $trait for Symbol {
                 type Output = Self;
 
+                #[inline(never)] // it stands in every rule
                 fn $name(self, other: Self) -> Self {
                     Symbol::push(Instruction::$trait(self, other))
                 }
@@ -101,18 +103,22 @@ macro_rules! recorded {
 recorded!(Add add, Sub sub, Mul mul, Div div);
 
 impl Real for Symbol {
+    #[inline(never)]
     fn constant(value: f64) -> Self {
         Self::push(Instruction::Constant(value))
     }
 
+    #[inline(never)]
     fn parameter(name: &'static str, value: f64) -> Self {
         Self::push(Instruction::Parameter(name, value))
     }
 
+    #[inline(never)]
     fn sqrt(self) -> Self {
         Self::push(Instruction::Sqrt(self))
     }
 
+    #[inline(never)]
     fn if_positive(self, then: Self, otherwise: Self) -> Self {
         Self::push(Instruction::IfPositive(self, then, otherwise))
     }

@@ -54,7 +54,7 @@ impl Check {
 }
 
 /// All that is asked of a method.
-pub const CHECKS: &[Check] = &[
+pub static CHECKS: &[Check] = &[
     Check {
         name: "minimiser",
         about: "with exact gradients and a constant step it finds the minimiser, or comes near if it tracks nothing",

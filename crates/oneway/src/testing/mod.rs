@@ -26,12 +26,12 @@ pub use subject::{Case, Subject};
 
 use std::fmt;
 
-use crate::Result;
+use crate::{Error, Result};
 use crate::engine::observe::View;
 use crate::engine::{Engine, Schedule, Setup, Simulator};
-use crate::graph::Topology;
-use crate::method::Method;
-use crate::methods::Kind;
+use crate::graph::{Subgraph, Topology};
+use crate::method::{Method, Traced};
+use crate::methods::{Kind, Trust};
 use crate::problem::Problem;
 
 /// What a check has found wrong.
@@ -40,6 +40,40 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// Runs every check on a method. Takes some seconds.
 pub fn conformance(kind: &Kind) -> Report {
     Subject::new(kind).conformance()
+}
+
+/// Runs every check on a method that is data, on whole graphs.
+///
+/// A [`Subject`] with other fields says what else is known of it, and on which subgraphs it may run:
+///
+/// ```no_run
+/// use oneway::testing::{self, Subject};
+/// use oneway::{method::Traced, methods::Smtpp};
+/// let traced = Traced::of("my-smtpp", &Smtpp::new(0.1)?)?;
+/// let report = testing::conformance_of(&traced);
+/// assert!(report.is_ok(), "{report}");
+/// let kind = testing::entry_of(&traced);
+/// let slower = Subject { traced: Some(&traced), step: 0.01, ..Subject::new(&kind) };
+/// assert!(slower.conformance().is_ok());
+/// # Ok::<(), oneway::Error>(())
+/// ```
+pub fn conformance_of(traced: &Traced) -> Report {
+    Subject { traced: Some(traced), ..Subject::new(&entry_of(traced)) }.conformance()
+}
+
+/// An entry for a method that is data, as a [`Subject`] needs one: its name, and that it runs on whole graphs. It makes no method.
+pub fn entry_of(traced: &Traced) -> Kind {
+    Kind {
+        name: traced.stored_name(),
+        about: "a method that is data",
+        alters: None,
+        reference: "",
+        trust: Trust::C,
+        graphs: &[Subgraph::Full],
+        parameters: &[],
+        build: |_| Err(Error::Unfit("a method that is data is not made by an entry".to_owned())),
+        with_estimator: None,
+    }
 }
 
 /// What the checks have found of one method.

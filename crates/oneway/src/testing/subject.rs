@@ -5,7 +5,7 @@ use super::{CHECKS, Report};
 use crate::Result;
 use crate::graph::topology::{Subgraph, Topology, Weights};
 use crate::graph::{Digraph, Network};
-use crate::method::{Method, Reliance};
+use crate::method::{Method, Reliance, Traced};
 use crate::methods::Kind;
 
 /// A method that is tested, and what is expected of it. [`Subject::new`] expects what most methods do; the fields say more.
@@ -13,6 +13,8 @@ use crate::methods::Kind;
 pub struct Subject<'a> {
     /// Its registry entry.
     pub kind: &'a Kind,
+    /// The method itself, where it is data and not what the entry makes.
+    pub traced: Option<&'a Traced>,
     /// The effective step of its runs: x̄ moves by this times the mean gradient. 0.02, which the long cycles of the table allow
     /// gradient tracking.
     pub step: f64,
@@ -41,7 +43,7 @@ pub struct Case {
 impl<'a> Subject<'a> {
     /// A method of which nothing special is known.
     pub fn new(kind: &'a Kind) -> Self {
-        Self { kind, step: 0.02, exact: None, diverges: true, lazy_weights: false }
+        Self { kind, traced: None, step: 0.02, exact: None, diverges: true, lazy_weights: false }
     }
 
     /// A method of this library, with what is known of it.
@@ -63,7 +65,10 @@ impl<'a> Subject<'a> {
 
     /// The method, with its default parameters.
     pub fn method(&self) -> Result<Box<dyn Method>> {
-        self.kind.method([])
+        match self.traced {
+            Some(traced) => Ok(Box::new(traced.clone())),
+            None => self.kind.method([]),
+        }
     }
 
     /// The topology that the method gets on the digraphs of a period.

@@ -46,11 +46,11 @@ impl Place<'_> {
     }
 }
 
-/// The trace of a definition in which nothing is wrong.
-pub(super) fn checked(definition: &Definition) -> Result<Trace> {
+/// The name and the trace of a definition in which nothing is wrong.
+pub(super) fn checked(definition: &Definition) -> Result<(&'static str, Trace)> {
     let at = |place: &str| Place { method: &definition.name, place: place.to_owned() };
     at("name").must(!definition.name.trim().is_empty(), || "a method has a name".to_owned())?;
-    at("name").stored(&definition.name)?;
+    let name = at("name").stored(&definition.name)?;
     let (kept, [pulls, pushes]) = (definition.names.len(), definition.sends);
     at("state").must((1..=MOST_KEPT).contains(&kept), || {
         format!("an agent keeps 1 to {MOST_KEPT} numbers of a coordinate, not {kept}")
@@ -89,7 +89,7 @@ pub(super) fn checked(definition: &Definition) -> Result<Trace> {
             ask: *ask,
         })
     };
-    Ok(Trace {
+    let trace = Trace {
         network: definition.network,
         carries: definition.carries,
         names: names.collect::<Result<_>>()?,
@@ -98,7 +98,8 @@ pub(super) fn checked(definition: &Definition) -> Result<Trace> {
         start_ask: definition.start_ask,
         constants: definition.constants,
         exchanges: definition.exchanges.iter().enumerate().map(exchange).collect::<Result<_>>()?,
-    })
+    };
+    Ok((name, trace))
 }
 
 fn check_ask(ask: Ask, at: &Place<'_>) -> Result<()> {

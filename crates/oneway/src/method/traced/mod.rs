@@ -44,6 +44,7 @@ use crate::{Error, Result};
 /// ```
 #[derive(Clone)]
 pub struct Traced {
+    name: &'static str,
     definition: Definition,
     trace: Trace,
     profile: Profile,
@@ -112,10 +113,10 @@ impl<T: Float> Codes<T> {
 impl Traced {
     /// The method that a definition says; the error names what is wrong with it, and where.
     pub fn new(definition: Definition) -> Result<Self> {
-        let trace = check::checked(&definition)?;
+        let (name, trace) = check::checked(&definition)?;
         let profile = definition.profile(&trace);
         let (double, single) = (Codes::new(&trace), Codes::new(&trace));
-        Ok(Self { definition, trace, profile, double, single })
+        Ok(Self { name, definition, trace, profile, double, single })
     }
 
     /// A rule as data, under a name.
@@ -134,6 +135,11 @@ impl Traced {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.definition.name
+    }
+
+    /// The same, for as long as the process lives.
+    pub(crate) fn stored_name(&self) -> &'static str {
+        self.name
     }
 
     /// All that it is.

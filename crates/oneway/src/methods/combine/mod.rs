@@ -34,7 +34,7 @@ pub struct Combinator {
 }
 
 /// Everything that can be put around a method, from the inside out.
-pub const COMBINATORS: &[Combinator] = &[
+pub static COMBINATORS: &[Combinator] = &[
     Combinator {
         name: "estimator",
         about: "what is tracked or followed in place of gradients: a name, or { kind = \"…\", … }",

@@ -79,7 +79,7 @@ pub struct EstimatorKind {
 entry!(EstimatorKind, "estimator");
 
 /// Every estimator there is.
-pub const ESTIMATORS: &[EstimatorKind] =
+pub static ESTIMATORS: &[EstimatorKind] =
     &[gradient::KIND, momentum::KIND, heavy_ball::KIND, storm::KIND, saga::KIND];
 
 /// The estimator called `name`; the error suggests the nearest name.
