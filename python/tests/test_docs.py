@@ -22,7 +22,7 @@ BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*
 def missing(code: str) -> str | None:
     required = os.environ.get("ONEWAY_REQUIRES", "")
     for name in OPTIONAL:
-        if re.search(rf"^(import|from) {name}\b", code, re.MULTILINE) and importlib.util.find_spec(name) is None and name not in required:
+        if re.search(rf"^(import|from) {name}\b", code, re.MULTILINE) and importlib.util.find_spec(name) is None and name not in required.split():
             return name
     return None
 
