@@ -368,3 +368,32 @@ fn bad_arguments_are_refused_before_anything_is_read() {
         assert_eq!(lab.listing(), before);
     }
 }
+
+#[test]
+fn what_only_a_program_can_supply_is_refused_in_a_file() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    for (line, instead, words) in [
+        (
+            "dataset = \"rows.txt\"",
+            "dataset = \"supplied:rows\"",
+            "only the program that has these rows can run it again",
+        ),
+        (
+            "kind = \"ring\"",
+            "supplied = \"mine\"",
+            "topology: `supplied` = \"mine\": only the program that made it can run it again",
+        ),
+        (
+            "kind = \"smtpp\"",
+            "supplied = \"mine\"",
+            "method: `supplied` = \"mine\": only the program that made it",
+        ),
+        ("kind = \"ring\"", "kind = \"ring\"\nsupplied = \"mine\"", "give `kind` or `supplied`, not both"),
+        ("kind = \"smtpp\"", "kind = \"smtpp\"\nsupplied = \"mine\"", "give `kind` or `supplied`, not both"),
+    ] {
+        let output = lab.run(&changed(EXPERIMENT, line, instead), &[]);
+        assert_refused(&lab, &before, &output, &[words]);
+    }
+}
