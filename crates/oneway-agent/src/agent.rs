@@ -22,7 +22,10 @@ use crate::wire::history::{History, Sent};
 use crate::wire::rows::Rows;
 use crate::wire::{Number, wide};
 
-/// One agent's part of a run.
+/// One agent's part of a run: what a [`Setup`](oneway::engine::Setup) is to all agents.
+///
+/// They are two types because an agent must not need what a `Setup` has. It knows its own links and never the whole network, so there is
+/// no topology to check the method against (that was done when the run was planned), and its problem may be its own rows alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     /// The method.

@@ -41,7 +41,7 @@ impl<T: Number> States<T> {
     /// From an agent's folder in a plan, beside its config.
     fn open(config: &Config, plan: &Path, agent: usize, width: usize) -> Result<Self> {
         let shape = Shape::new(config, width);
-        let (owner, folder) = (Owner::of(config)?, plan.join(state_of(agent)));
+        let (owner, folder) = (Owner::from_config(config)?, plan.join(state_of(agent)));
         let finished = Finished::read(&folder, &owner)?;
         Ok(Self {
             recorded: journal::read(&folder, owner, shape)?,

@@ -102,7 +102,7 @@ fn rate(cell: &NetworkedCell<'_>, folder: &Path) -> Result<f64> {
 
 /// Whom the files of all agents of a cell belong to.
 fn owners(cell: &NetworkedCell<'_>, folder: &Path) -> Result<Vec<Owner>> {
-    let owner = |agent| Owner::of(&Config::read(&folder.join(layout::file_of(agent)))?);
+    let owner = |agent| Owner::from_config(&Config::read(&folder.join(layout::file_of(agent)))?);
     (0..cell.setup().topology.agents()).map(owner).collect()
 }
 
@@ -147,7 +147,7 @@ fn run_cell(
             return Ok(false);
         }
         let slowest = crew.slowest(cell);
-        crew.mend(slowest)?;
+        crew.restart_stopped(slowest)?;
         if let Some(agent) = chaos.strike(slowest, n) {
             crew.children[agent].kill()?;
         }
@@ -203,7 +203,7 @@ impl Crew<'_> {
 
     /// Restarts agents that were killed or exited with 75. Ends the run if an agent fails, or exits with 75 repeatedly while no agent
     /// makes progress.
-    fn mend(&mut self, slowest: u64) -> Result<()> {
+    fn restart_stopped(&mut self, slowest: u64) -> Result<()> {
         for agent in 0..self.children.len() {
             let Some(status) = self.children[agent].try_wait()? else { continue };
             let Standing { started, gave_up: (round, times) } = &mut self.standing[agent];

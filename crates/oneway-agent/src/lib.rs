@@ -11,9 +11,11 @@
 //! | an experiment becomes one config for each agent | [`plan`] |
 //! | people see what agents are doing | [`watch`]: status, metrics, `top`, `observe` |
 //! | one agent does its rounds | [`agent`], `rounds`, [`run`] |
+//! | the command line reads its arguments | `cli` |
 //! | all agents of an experiment run on one machine, and what they leave is gathered | [`launch`], [`gather`] |
 
 pub mod agent;
+mod cli;
 pub mod disk;
 pub mod files;
 pub mod gather;
@@ -24,3 +26,5 @@ pub mod rounds;
 pub mod run;
 pub mod watch;
 pub mod wire;
+
+pub use cli::main_with;

@@ -35,8 +35,9 @@ pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> 
     let folder = path.parent().unwrap_or(Path::new(""));
     let place = || path.display().to_string();
     let (ties, schedule) = (config.ties(), config.step.build().with_context(place)?);
-    let method = config.method.build().with_context(place)?;
-    let said = describe(&config.method, &config.step)?;
+    let recipe = config.recipe().with_context(place)?;
+    let method = recipe.build().with_context(place)?;
+    let said = describe(&recipe, &config.step)?;
     if said != config.identity.method {
         bail!(
             "{}: the config was changed after it was planned: its method is {said}, and it was planned for {}",
@@ -75,7 +76,7 @@ fn run_task<T: Number>(config: &Config, task: Task<'_>, state: &Path) -> Result<
         Some(lock) => lock,
         None => return Ok(Err(Halt::NotNow(format!("{}: this agent runs already", state.display())))),
     };
-    let owner = Owner::of(config)?;
+    let owner = Owner::from_config(config)?;
     let (mut checkpoints, found) = Checkpoints::open(state, owner)?;
     let finished = Finished::read(state, &owner)?;
     check_json(&state.join(ENDS), &owner)?;

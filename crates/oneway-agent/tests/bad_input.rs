@@ -55,7 +55,7 @@ fn configs_are_read_strictly_and_leave_no_trace() {
     let whole = std::fs::read_to_string(crew.config(0)).unwrap();
     let config = crew.config(0);
     for (from, to, words) in [
-        ("format = 2", "format = 1", "`format` = 1 is of another version"),
+        ("format = 3", "format = 1", "`format` = 1 is of another version"),
         ("protocol = 2", "protocol = 9", "`protocol` = 9 is of another version"),
         ("record_every = 10", "record_every = 0", "`record_every` = 0 is not possible"),
         ("record_every", "record_evry", "record_evry"),

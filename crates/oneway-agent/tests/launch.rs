@@ -24,7 +24,7 @@ fn launch(place: &Place, options: &[&str]) -> std::path::PathBuf {
 const EXPONENTIAL: &str = "[[topology]]\nname = \"exponential\"\nkind = \"exponential\"\n";
 const FLOWER: &str = "[[topology]]\nname = \"flower\"\nkind = \"flower\"\npetals = 3\n";
 
-/// v̄ = m̄ (Lemma 2) at every point of the curves, but for rounding.
+/// v̄ = m̄ (Lemma 2) at every point of the curves, except for rounding.
 fn assert_conserved(out: &std::path::Path) {
     let curves = std::fs::read_to_string(out.join("curves.csv")).unwrap();
     let mut lines = curves.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(','));

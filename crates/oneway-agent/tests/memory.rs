@@ -95,7 +95,7 @@ fn every_rule_in_single_precision_has_the_simulators_bits() {
 fn a_method_without_single_precision_is_refused() {
     let (problem, topology) = (quadratic(4, 0.0).unwrap(), Topology::complete(4).unwrap());
     let method = oneway::methods::kind("compressed-smtpp").unwrap().method([]).unwrap();
-    let ties = Ties::of(&topology, 0);
+    let ties = Ties::from_topology(&topology, 0);
     let schedule = Schedule::constant(STEP).unwrap();
     let task = Task { method: &*method, problem: &problem, ties: &ties, schedule, seed: 5 };
     let history = Arc::new(task.history::<f32>(1, 10));

@@ -216,7 +216,7 @@ fn ask(session: &zenoh::Session, key: &str, payload: &[u8]) -> (Vec<Vec<u8>>, bo
 fn requests_get_typed_answers_and_damaged_ones_get_none() {
     let topology =
         Topology::from_digraphs(&[families::ring(2).unwrap()], Subgraph::Full, Weights::Uniform, 0).unwrap();
-    let (ties, identity) = (Ties::of(&topology, 0), identity("asked", Precision::F64, 0));
+    let (ties, identity) = (Ties::from_topology(&topology, 0), identity("asked", Precision::F64, 0));
     let history = Arc::new(History::<f64>::new(identity.run_id(), ties.clone(), 2, 1));
     let at = |round| Moment { round, phase: 0 };
     for round in 0..5 {

@@ -87,27 +87,6 @@ impl Identity {
     }
 }
 
-/// The identity of a method with all that is put around it, and of its steps: what agents of one run compare.
-///
-/// ```
-/// use oneway::{engine::Schedule, methods::{combine::Recipe, kind}};
-/// # fn main() -> oneway::Result<()> {
-/// let smtpp = Recipe::new(kind("smtpp")?, [("momentum".to_owned(), 0.5)])?;
-/// assert_eq!(
-///     oneway_experiment::identity::method(&smtpp, &Schedule::constant(0.25)?),
-///     "method 1; kind=\"smtpp\"; parameter.momentum=3fe0000000000000; gossip=1; local_steps=1; \
-///      step.size=3fd0000000000000; step.warmup=0; step.shape=\"constant\""
-/// );
-/// # Ok(())
-/// # }
-/// ```
-pub fn method(recipe: &Recipe, schedule: &Schedule) -> String {
-    let mut identity = Identity::new("method", 1);
-    recipe.identify(&mut identity);
-    identity.part("step", schedule);
-    identity.into_text()
-}
-
 impl Identify for Parameters {
     fn identify(&self, to: &mut Identity) {
         self.iter().for_each(|(name, value)| to.real(name, value)); // by name

@@ -12,7 +12,7 @@ pub mod arrivals;
 mod experiment;
 pub mod files;
 mod hash;
-pub mod identity;
+mod identity;
 pub mod networked;
 pub mod problem_facts;
 pub mod progress;

@@ -23,6 +23,7 @@ use crate::results::folder::OutputFolder;
 use crate::results::manifest::Purpose;
 use crate::runner::look_every;
 
+pub use crate::experiment::combination::{read_recipe, write_recipe};
 pub use crate::hash::sha256;
 
 /// An experiment that agents can run on a network, checked.
@@ -230,7 +231,7 @@ mod tests {
     use super::*;
     use crate::results::divergence::tests::curve;
 
-    /// Also where methods sit topologies out, and the problem is swept.
+    /// Also where methods leave topologies out, and the problem is swept.
     #[test]
     fn every_cell_has_the_problem_of_its_own_variant() {
         let text = "[problem]\nkind = \"quadratic\"\ndim = 1\n[run]\nagents = 3\niterations = 1\n\

@@ -48,7 +48,7 @@ impl Inspect<'_> {
         let Self { name, settings, agents, supplies, methods, momentum } = self;
         methods::kind("smtpp")?.method([("momentum", momentum)])?; // refused before anything is computed
         let methods = inspect::chosen(methods)?;
-        let mut fields = Fields::new(&format!("topology \"{name}\""), settings);
+        let mut fields = Fields::new(format!("topology \"{name}\""), settings);
         let kind = fields.string("kind")?;
         let spec = TopologySpec::named(name, kind, fields, Path::new(""), (agents, 1))?;
         let facts = Network::build(Request { spec, agents }, supplies)?.inspect(&methods, momentum)?;
@@ -65,7 +65,7 @@ pub fn methods_asked_by_default() -> Vec<String> {
 /// Nothing if it was interrupted.
 pub fn certify(experiment: &Experiment, runner: &Runner, rounds: u64) -> Result<Option<Value>> {
     let plan = Plan::for_theory(experiment)?;
-    let problems = runner.install(|| certify::Problems::of(&plan))?;
+    let problems = runner.install(|| certify::Problems::new(&plan))?;
     let store = CellStore::none();
     let ran = runner.run(&plan.cells(), &store, false)?;
     let regions = Region::all(&plan, &problems, Ways { runner, store: &store, rounds })?;
@@ -159,7 +159,7 @@ pub fn names() -> Value {
 
 /// How figures draw methods: for each its colour on white, and its dashes, if it has any.
 pub fn styles(methods: &[String]) -> Vec<(String, Option<String>)> {
-    let palette = Palette::of(methods.iter().map(String::as_str));
+    let palette = Palette::new(methods.iter().map(String::as_str));
     let style = |name: &String| {
         let style = palette.style(name);
         (style.color.light.to_owned(), style.dash.map(str::to_owned))

@@ -71,6 +71,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::SweepStability(sweep) => commands::sweep_stability::sweep_stability(&sweep),
         Command::Methods(list) => commands::list::methods(&list),
         Command::Codecs(list) => commands::list::codecs(&list),
+        Command::Problems(list) => commands::list::problems(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),
         Command::Completions { shell } => commands::completions(shell),

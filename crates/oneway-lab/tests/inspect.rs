@@ -272,14 +272,14 @@ fn a_digraph_that_falls_apart_is_answered_with_the_fewest_links() {
         assert_eq!(apart[empty].as_array().unwrap().len(), 0);
     }
     let links = repair["pull"].as_array().unwrap().iter().map(|link| format!("{} {}\n", link[0], link[1]));
-    lab.write("mended.txt", format!("0 1\n1 2\n3 4\n4 3\n{}", links.collect::<String>()));
-    assert_eq!(only(&lab, &["mended.txt"])["assumption_1"]["holds"], true);
+    lab.write("repaired.txt", format!("0 1\n1 2\n3 4\n4 3\n{}", links.collect::<String>()));
+    assert_eq!(only(&lab, &["repaired.txt"])["assumption_1"]["holds"], true);
     let text = text_of(&lab, &["links.txt"]);
-    for words in ["no: 4 components, the largest of 2", "Assumption 1 fails", "2 more links mend it"] {
+    for words in ["no: 4 components, the largest of 2", "Assumption 1 fails", "2 more links repair it"] {
         assert!(text.contains(words), "{words}:\n{text}");
     }
     // side by side with one that does not
-    let both = json_of(&lab, &["links.txt", "mended.txt"]);
+    let both = json_of(&lab, &["links.txt", "repaired.txt"]);
     assert_eq!(both["topologies"][1]["assumption_1"]["holds"], true);
 }
 
@@ -340,8 +340,8 @@ fn drawings_are_made_on_request_only() {
         );
         assert!(std::fs::read(lab.path(&format!("{file}.png"))).unwrap().starts_with(b"\x89PNG"));
     }
-    let mended = std::fs::read_to_string(lab.path(&format!("{}.svg", drawings[4]))).unwrap();
-    assert!(mended.contains("in grey the fewest that mend it") && mended.contains("class=\"unused\""));
+    let repaired = std::fs::read_to_string(lab.path(&format!("{}.svg", drawings[4]))).unwrap();
+    assert!(repaired.contains("in grey the fewest that repair it") && repaired.contains("class=\"unused\""));
     let again = json_of(&lab, &arguments);
     assert_eq!(again, json, "the same words for the same question");
     let many = only(&lab, &["ring", "--agents", "101", "--out", "drawn"]);

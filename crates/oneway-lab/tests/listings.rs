@@ -13,6 +13,7 @@ use oneway::methods::KINDS;
 use oneway::methods::combine::COMBINATORS;
 use oneway::methods::estimator::ESTIMATORS;
 use oneway::parameters::{Given, Parameter, Takes};
+use oneway::registry::BUILT_IN_PROBLEMS;
 use oneway_experiment::sha256;
 use serde_json::Value;
 
@@ -158,6 +159,23 @@ fn every_codec_is_listed_with_its_rule_its_bytes_and_its_parameters() {
 }
 
 #[test]
+fn every_problem_is_listed_with_its_keys() {
+    let text = text_of(&["problems"]);
+    let json: Value = serde_json::from_str(&text_of(&["problems", "--json"])).unwrap();
+    let listed = json.as_array().unwrap();
+    let names: Vec<&str> = listed.iter().map(|problem| problem["name"].as_str().unwrap()).collect();
+    assert_eq!(names, BUILT_IN_PROBLEMS);
+    for problem in listed {
+        let (name, about) = (problem["name"].as_str().unwrap(), problem["about"].as_str().unwrap());
+        assert!(text.contains(&format!("{name}\n    {about}")), "{name}");
+        for key in problem["keys"].as_array().unwrap() {
+            let [key, about, takes] = ["name", "about", "takes"].map(|part| key[part].as_str().unwrap());
+            assert!(text.contains(&format!("    {key:<13} {about} ({takes}, ")), "{name}: {key}");
+        }
+    }
+}
+
+#[test]
 fn every_topology_is_listed_with_its_parameters() {
     let text = text_of(&["topologies"]);
     for family in FAMILIES {
@@ -254,6 +272,7 @@ fn every_command_has_help() {
         (&["run", "--help"], "--threads"),
         (&["methods", "--help"], "--json"),
         (&["codecs", "--help"], "--json"),
+        (&["problems", "--help"], "--json"),
         (&["topologies", "--help"], "--json"),
         (&["data", "--help"], "export"),
         (&["data", "export", "--help"], "--split"),

@@ -69,7 +69,7 @@ fn a_damaged_cell_is_noticed_and_computed_again() {
     assert!(output.status.success());
     assert!(stderr(&output).contains(".cell is damaged: computing it again"), "{}", stderr(&output));
     assert_eq!(Results::read(&lab.path("results")).csv, first.csv);
-    // the file is whole again but for the timings in its first line
+    // the file is whole again except for the timings in its first line
     let curve = |text: &str| text.split_once('\n').unwrap().1.to_owned();
     assert_eq!(curve(&fs::read_to_string(&path).unwrap()), curve(&whole));
 }

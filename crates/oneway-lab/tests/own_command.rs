@@ -65,10 +65,21 @@ fn files_name_what_the_program_has() {
 #[test]
 fn listings_and_inspect_know_them_too() {
     let lab = Lab::new();
-    for (list, name) in [("methods", "descent"), ("codecs", "powers-of-two"), ("topologies", "ladder")] {
+    let lists = [
+        ("methods", "descent"),
+        ("codecs", "powers-of-two"),
+        ("problems", "posts"),
+        ("topologies", "ladder"),
+    ];
+    for (list, name) in lists {
         let output = own_command(&lab, &[list]);
         assert!(stdout(&output).lines().any(|line| line == name), "{}", stdout(&output));
     }
+    let output = own_command(&lab, &["methods", "--page", "page"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let page = std::fs::read_to_string(lab.path("page/methods.md")).unwrap();
+    assert!(page.contains("### `descent`") && page.contains("| `powers-of-two` |"));
+    assert!(lab.path("page/images/methods/descent.svg").exists());
     let output = own_command(&lab, &["topologies"]);
     assert!(stdout(&output).contains("(true or false, default true)"), "{}", stdout(&output));
     let inspected = own_command(&lab, &["inspect", "ladder:agents=8,rungs=false", "--methods", "all"]);

@@ -1,4 +1,4 @@
-//! Sweeps: every combination runs, under its own name and with its values in columns; and methods that sit topologies out.
+//! Sweeps: every combination runs, under its own name and with its values in columns; and methods that leave topologies out.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -83,7 +83,7 @@ fn swept_values_are_columns_of_the_curves() {
     assert_eq!(table.matches("same bits").count(), 2 * 6, "{table}");
 }
 
-/// A method may sit out topologies that it is not made for, also where they are swept; `tune` heeds it.
+/// A method may leave out topologies that it is not made for, also where they are swept; `tune` respects it.
 #[test]
 fn a_method_runs_only_where_it_says() {
     let lab = Lab::new();
@@ -101,7 +101,7 @@ fn a_method_runs_only_where_it_says() {
         &lab,
         &before,
         &output,
-        &[place, "; `only = [\"star\"]` in the method lets it sit out the others"],
+        &[place, "; `only = [\"star\"]` in the method keeps it off the others"],
     );
 
     let only = |list: &str| format!("{two}{other}only = {list}\n");

@@ -142,7 +142,7 @@ impl Experiment {
                 let plan = runner.install(|| Plan::new(&self.experiment))?;
                 let folder = out.as_deref().map(OutputFolder::prepare).transpose()?;
                 let store =
-                    folder.as_ref().map_or_else(CellStore::none, |folder| CellStore::of(folder.path()));
+                    folder.as_ref().map_or_else(CellStore::none, |folder| CellStore::new(folder.path()));
                 let cells = plan.cells();
                 let rounds = cells.iter().map(|cell| cell.entry.run.iterations).sum();
                 let ran = runner.run_within(&*counter.begin(rounds), &cells, &store, fresh)?;

@@ -116,7 +116,7 @@ impl RunResult {
 
     /// What `curves.csv` would have.
     fn csv(&self) -> String {
-        curves::to_csv(&curves_of(&self.ran()), &SweptColumns::of(&self.plan.entries))
+        curves::to_csv(&curves_of(&self.ran()), &SweptColumns::new(&self.plan.entries))
     }
 
     /// Writes `curves.csv` and `summary.json` into a folder; returns it.

@@ -96,7 +96,7 @@ proptest! {
 
         let dsmt = all(&Dsmt::new(0.2).unwrap());
         prop_assert_eq!(&all(&Dsmt::new(0.2).unwrap().accelerated(0.0).unwrap()), &dsmt);
-        prop_assert_eq!(all(&Dsmt::new(1.0).unwrap()), all(&Dsmt::of(Gradient)));
+        prop_assert_eq!(all(&Dsmt::new(1.0).unwrap()), all(&Dsmt::from_estimator(Gradient)));
     }
 
     /// AdaMDOS with scales that stay what they are is gradient tracking with the step γ/ρ: of gradients for β = 1, of STORM's
@@ -188,7 +188,7 @@ fn on_the_complete_graph_they_are_centralised() {
     near(&*method("central-storm", &[("momentum", 1.0)]), &*sgd, &sampled);
     near(&Dsgd::new(Gradient), &*sgd, &sampled);
     near(&ExactDiffusion::d2(Gradient), &*sgd, &full);
-    near(&Tracking::of(Storm::new("test", 0.3).unwrap()).balanced(), &*storm, &sampled);
+    near(&Tracking::from_estimator(Storm::new("test", 0.3).unwrap()).balanced(), &*storm, &sampled);
     let any: AnyEstimator = Storm::new("test", 0.3).unwrap().into();
     let parameters = oneway::parameters::Parameters::new("sgd", &[], []).unwrap();
     near(&*kind("sgd").unwrap().with_estimator.unwrap()(&parameters, any).unwrap(), &*storm, &sampled);

@@ -4,7 +4,7 @@
 mod combined;
 mod common;
 
-use combined::{bare, far_from_minimiser, network, with_codec};
+use combined::{bare, codable, compressed, far_from_minimiser, network, with_codec};
 use common::{advance, distance, estimates, logistic, quadratic, raw_step as step, simulate, topology};
 use oneway::codec::{CODECS, Carried, Codec, Identity, Sign, codec};
 use oneway::engine::Schedule;
@@ -14,23 +14,13 @@ use oneway::engine::{Engine, Setup, Turns};
 use oneway::graph::mixing::Mixing;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
-use oneway::method::{Agents, Heard, Hearing, Method, Network, Profile, Reliance, Round, RowsMut};
+use oneway::method::{Agents, Heard, Hearing, Method, Network, Profile, Round, RowsMut};
 use oneway::methods::combine::{CODED, Compressed, Compression, Damping, Recipe};
 use oneway::methods::{Kind, Smtpp, kind};
 use oneway::numeric::Precision;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
 use oneway::theory::stability::limit;
-
-/// A method of the registry with a codec around it.
-fn compressed(kind: &'static Kind, codec: Box<dyn Codec>, damping: Damping) -> Compressed {
-    Compressed::new(kind.name, kind.method([]).unwrap(), codec, [damping; 2]).unwrap()
-}
-
-/// Methods whose messages may be encoded: exact diffusion and D² take what W has moved them by for a correction.
-fn codable() -> impl Iterator<Item = &'static Kind> {
-    bare().filter(|kind| kind.method([]).unwrap().reliance() != Reliance::WholeMessages)
-}
 
 #[test]
 fn methods_that_need_whole_messages_refuse_a_codec() {

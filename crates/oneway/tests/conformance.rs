@@ -355,7 +355,7 @@ fn methods_are_kept_from_networks_they_are_not_made_for() {
     assert!(refused(&PUSH_PULL, &apart).unwrap().contains("no common root"));
     assert_eq!((refused(&SGP, &ring), refused(&PUSH_PULL, &ring)), (None, None));
 
-    let frost = Frost::of(Gradient);
+    let frost = Frost::from_estimator(Gradient);
     assert!(refused(&frost, &path).unwrap().contains("not strongly connected"));
     assert_eq!(refused(&frost, &ring), None);
     let weight = |from: usize, to: usize, weight: f64| Link { from, to, weight };

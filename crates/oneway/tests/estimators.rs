@@ -63,7 +63,7 @@ fn every_estimator_fits_every_method_that_has_room_for_one() {
 fn means_of_gradients_are_means_of_gradients() {
     let problem = quadratic(3, 0.5);
     let topology = full(families::ring(3).unwrap());
-    let three = Tracking::of(MeanGradient::new("mean", 3).unwrap());
+    let three = Tracking::from_estimator(MeanGradient::new("mean", 3).unwrap());
     let simulator = simulate(&three, &problem, &topology, 0.1);
     for agent in 0..3 {
         let mut draws = Draws::new(5, Purpose::Gradient, agent, 0);
@@ -79,7 +79,7 @@ fn means_of_gradients_are_means_of_gradients() {
         advance(&mut simulator, 50);
         estimates(&simulator)
     };
-    assert_eq!(run(&Tracking::of(MeanGradient::new("mean", 1).unwrap())), run(&PUSH_PULL));
+    assert_eq!(run(&Tracking::from_estimator(MeanGradient::new("mean", 1).unwrap())), run(&PUSH_PULL));
     assert_eq!(run(&*around("push-pull", made("gradient", &[]).unwrap())), run(&PUSH_PULL));
     assert_ne!(run(&three), run(&PUSH_PULL));
     for (name, parameter, value, words) in [

@@ -66,7 +66,7 @@ proptest! {
                 estimates(&simulator)
             };
             let push_pull = run(&PUSH_PULL);
-            prop_assert_eq!(&run(&Tracking::of(Storm::new("storm", 1.0).unwrap())), &push_pull);
+            prop_assert_eq!(&run(&Tracking::from_estimator(Storm::new("storm", 1.0).unwrap())), &push_pull);
             prop_assert_eq!(&run(&PushPullHb::new(Gradient, 1.0).unwrap()), &push_pull);
             let ab = |β| Ab::new(Gradient, β).unwrap();
             for β in [0.0, 0.4] {
@@ -118,7 +118,7 @@ proptest! {
             Topology::from_digraphs(std::slice::from_ref(&digraph), Subgraph::Full, Weights::Uniform, 0).unwrap();
         let π_r = &topology.stationary(0).unwrap().pull;
         let problem = logistic(n, Batch::Full);
-        let frost = Frost::of(Gradient);
+        let frost = Frost::from_estimator(Gradient);
         let mut simulator = simulate(&frost, &problem, &topology, 0.01 / n as f64);
         advance(&mut simulator, 600);
         let (view, d) = (simulator.view(), problem.dim());
@@ -215,7 +215,8 @@ fn frost_with_doubly_stochastic_weights_is_gradient_tracking() {
         Topology::from_digraphs(&[families::exponential(n).unwrap()], Subgraph::Full, Weights::Uniform, 0)
             .unwrap();
     let problem = logistic(n, Batch::Sampled(1));
-    let (d, frost, gt) = (problem.dim(), Frost::of(Gradient), Ab::new(Gradient, 0.0).unwrap().balanced());
+    let (d, frost, gt) =
+        (problem.dim(), Frost::from_estimator(Gradient), Ab::new(Gradient, 0.0).unwrap().balanced());
     let mut gt = simulate(&gt, &problem, &topology, 0.1);
     let mut frost = simulate(&frost, &problem, &topology, 0.1 / n as f64);
     frost.fill_states(|i, row| {

@@ -33,7 +33,7 @@ pub struct Foreign {
 
 impl Owner {
     /// The owner of an agent's files, from its config. A new plan of the same run may change `checkpoint_every`, and the owner stays.
-    pub fn of(config: &Config) -> anyhow::Result<Self> {
+    pub fn from_config(config: &Config) -> anyhow::Result<Self> {
         let plan = as_hex::bytes(&config.answer_digest()?).context("a digest has 64 digits")?;
         Ok(Self { agent: config.identity.agent as u64, run: config.identity.fingerprint(), plan })
     }

@@ -282,7 +282,7 @@ mod tests {
     fn inbox_of(agents: usize) -> Inbox {
         let ring = families::ring(agents).unwrap();
         let topology = Topology::from_digraphs(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap();
-        Inbox::new(&Ties::of(&topology, 1), &Rows { widths: [1, 1], wire: None, phases: 1 })
+        Inbox::new(&Ties::from_topology(&topology, 1), &Rows { widths: [1, 1], wire: None, phases: 1 })
     }
 
     fn inbox() -> Inbox {

@@ -1,17 +1,13 @@
 //! One agent's config: all that it needs, in one file. Written by `plan` and `launch`, read by `run`.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use oneway::engine::schedule::{Schedule, Shape};
-use oneway::method::Method;
-use oneway::methods::combine::{Compression, Damping, Recipe};
-use oneway::parameters::Parameters;
+use oneway::methods::combine::Recipe;
 use oneway::problem::Problem;
-use oneway::registry;
-use oneway_experiment::networked::sha256;
+use oneway_experiment::networked::{self, sha256};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::endpoints::Endpoints;
@@ -21,7 +17,7 @@ use crate::plan::shard::Shard;
 use crate::plan::ties::{Links, Ties};
 
 /// The version of the file.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// One agent's config.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -57,8 +53,8 @@ pub struct Config {
     pub identity: Identity,
     /// Addresses and keys.
     pub network: Endpoints,
-    /// The method.
-    pub method: MethodConfig,
+    /// The method, in the words of an experiment file's `[[method]]`.
+    pub method: toml::Table,
     /// The step sizes.
     pub step: StepConfig,
     /// Its part of the problem.
@@ -69,40 +65,6 @@ pub struct Config {
 
 fn default_patience() -> f64 {
     600.0
-}
-
-/// A method, its estimator and its combinators.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MethodConfig {
-    kind: String,
-    gossip: usize,
-    local_steps: usize,
-    parameters: BTreeMap<String, f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    estimator: Option<Named>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    compress: Option<Compress>,
-}
-
-/// A name and parameters.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Named {
-    kind: String,
-    parameters: BTreeMap<String, f64>,
-}
-
-/// A codec and its damping.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Compress {
-    kind: String,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    gamma: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    alpha: Option<f64>,
-    parameters: BTreeMap<String, f64>,
 }
 
 /// A schedule: sizes are those of the rounds, and are not divided any more.
@@ -138,47 +100,6 @@ pub struct ProblemConfig {
     pub settings: toml::Table,
 }
 
-impl MethodConfig {
-    /// From a recipe.
-    pub fn new(recipe: &Recipe) -> Self {
-        let pairs = |given: &Parameters| given.iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        Self {
-            kind: recipe.kind.name.to_owned(),
-            gossip: recipe.gossip,
-            local_steps: recipe.local_steps,
-            parameters: pairs(&recipe.parameters),
-            estimator: recipe
-                .estimator
-                .as_ref()
-                .map(|(kind, given)| Named { kind: kind.name.to_owned(), parameters: pairs(given) }),
-            compress: recipe.compression.as_ref().map(|compression| Compress {
-                kind: compression.codec.name.to_owned(),
-                gamma: compression.damping.γ,
-                alpha: compression.damping.α,
-                parameters: pairs(&compression.parameters),
-            }),
-        }
-    }
-
-    /// Builds the method.
-    pub fn build(&self) -> oneway::Result<Box<dyn Method>> {
-        let (known, given) =
-            (registry::installed(), |pairs: &BTreeMap<String, f64>| pairs.clone().into_iter());
-        let mut recipe = Recipe::new(known.method(&self.kind)?, given(&self.parameters))?;
-        (recipe.gossip, recipe.local_steps) = (self.gossip, self.local_steps);
-        if let Some(Named { kind, parameters }) = &self.estimator {
-            let kind = known.estimator(kind)?;
-            recipe.estimator = Some((kind, Parameters::new(kind.name, kind.parameters, given(parameters))?));
-        }
-        if let Some(Compress { kind, gamma, alpha, parameters }) = &self.compress {
-            let mut compression = Compression::new(known.codec(kind)?, given(parameters))?;
-            compression.damping = Damping { γ: *gamma, α: *alpha };
-            recipe.compression = Some(compression);
-        }
-        recipe.build()
-    }
-}
-
 impl StepConfig {
     /// From a schedule.
     pub fn new(schedule: &Schedule) -> Self {
@@ -193,8 +114,9 @@ impl StepConfig {
 }
 
 /// A method with its parameters and its steps, by names and values: what neighbours compare.
-pub fn describe(method: &MethodConfig, step: &StepConfig) -> Result<String> {
-    Ok(format!("{} with step {}", serde_json::to_string(method)?, serde_json::to_string(step)?))
+pub fn describe(method: &Recipe, step: &StepConfig) -> Result<String> {
+    let method = serde_json::to_string(&networked::write_recipe(method)?)?;
+    Ok(format!("{method} with step {}", serde_json::to_string(step)?))
 }
 
 impl Config {
@@ -303,6 +225,11 @@ impl Config {
         }
     }
 
+    /// The method, to be built.
+    pub fn recipe(&self) -> Result<Recipe> {
+        networked::read_recipe(self.method.clone())
+    }
+
     /// Its part of the problem; paths are relative to `folder`.
     pub fn problem(&self, folder: &Path) -> Result<Box<dyn Problem>> {
         let ProblemConfig { agents, shard, settings } = &self.problem;
@@ -317,7 +244,7 @@ impl Config {
                 );
             }
         }
-        let problem = oneway_experiment::networked::problem(settings.clone(), *agents, folder)?;
+        let problem = networked::problem(settings.clone(), *agents, folder)?;
         match *agents {
             1 => Ok(Box::new(Shard::new(problem, self.identity.agents))),
             all if all == self.identity.agents => Ok(problem),
@@ -352,8 +279,8 @@ mod tests {
         let step = StepConfig::new(&Schedule::new(0.1, shape, 10).unwrap());
         assert_eq!(step.build().unwrap().parts(), (0.1, shape, 10));
         assert_eq!(
-            describe(&MethodConfig::new(&recipe), &step).unwrap(),
-            "{\"kind\":\"smtpp\",\"gossip\":1,\"local_steps\":1,\"parameters\":{\"momentum\":0.25}} with step \
+            describe(&recipe, &step).unwrap(),
+            "{\"kind\":\"smtpp\",\"momentum\":0.25} with step \
              {\"size\":0.1,\"warmup\":10,\"shape\":{\"kind\":\"decay\",\"factor\":0.5,\"every\":100}}"
         );
         let text = "size = 0.1\nwarmup = 0\nshape = { kind = \"cosine\", rounds = 5, every = 3 }";

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use oneway_experiment::networked::{Networked, NetworkedCell, Share, sha256};
+use oneway_experiment::networked::{Networked, NetworkedCell, Share, sha256, write_recipe};
 
 use crate::files::{make_folder, write_whole};
-use crate::plan::config::{Config, MethodConfig, ProblemConfig, StepConfig, describe};
+use crate::plan::config::{Config, ProblemConfig, StepConfig, describe};
 use crate::plan::endpoints::{Dial, Endpoints, Tls};
 use crate::plan::hosts::Hosts;
 use crate::plan::identity::Identity;
@@ -50,7 +50,6 @@ pub fn state_of(agent: usize) -> String {
 pub fn identity(cell: &NetworkedCell<'_>, agent: usize) -> Result<Identity> {
     let setup = cell.setup();
     let [problem, pull, push] = cell.hashes();
-    let (method, step) = (MethodConfig::new(cell.recipe()), StepConfig::new(&setup.schedule));
     Ok(Identity {
         protocol: Identity::PROTOCOL,
         code: Identity::code(),
@@ -58,7 +57,7 @@ pub fn identity(cell: &NetworkedCell<'_>, agent: usize) -> Result<Identity> {
         agents: setup.topology.agents(),
         topology: format!("{pull}{push}"),
         problem,
-        method: describe(&method, &step)?,
+        method: describe(cell.recipe(), &StepConfig::new(&setup.schedule))?,
         seed: setup.seed,
         rounds: cell.rounds(),
         precision: cell.precision(),
@@ -123,7 +122,7 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
             linger: behaviour.linger,
             identity: identity(cell, agent)?,
             network: endpoints(&ties, hosts, behaviour.observed),
-            method: MethodConfig::new(cell.recipe()),
+            method: write_recipe(cell.recipe())?,
             step: StepConfig::new(&setup.schedule),
             problem: ProblemConfig { agents: share.agents, shard, settings: share.settings },
             lag: ties.lag,

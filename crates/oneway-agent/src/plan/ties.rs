@@ -39,7 +39,7 @@ pub struct Links {
 
 impl Ties {
     /// The links of one agent of a topology. O(links · period), and a search from every agent for the lag.
-    pub fn of(topology: &Topology, agent: usize) -> Self {
+    pub fn from_topology(topology: &Topology, agent: usize) -> Self {
         Self::all(topology).swap_remove(agent)
     }
 
@@ -195,7 +195,7 @@ mod tests {
         let topology =
             Topology::from_digraphs(&[families::ring(5).unwrap()], Subgraph::Full, Weights::Uniform, 0)
                 .unwrap();
-        let ties = Ties::of(&topology, 2);
+        let ties = Ties::from_topology(&topology, 2);
         assert_eq!(ties.lag, 4);
         assert_eq!((ties.heard(Graph::Pull), ties.hearers(Graph::Push)), ([1].into(), [3].into()));
     }

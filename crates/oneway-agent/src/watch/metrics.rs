@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn it_answers_with_current_numbers_though_clients_are_slow() {
-        let status = Arc::new(Status::new(&Ties::of(&Topology::complete(2).unwrap(), 0), 10));
+        let status = Arc::new(Status::new(&Ties::from_topology(&Topology::complete(2).unwrap(), 0), 10));
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = taken.local_addr().unwrap();
         serve(address.to_string(), Arc::clone(&status)).unwrap();

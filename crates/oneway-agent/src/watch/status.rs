@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn it_says_whom_it_waits_for_and_who_is_away() {
-        let status = Status::new(&Ties::of(&Topology::complete(3).unwrap(), 1), 500);
+        let status = Status::new(&Ties::from_topology(&Topology::complete(3).unwrap(), 1), 500);
         status.begin(5);
         status.checkpoint_failed();
         status.refuse_stranger();

@@ -100,7 +100,8 @@ mod tests {
     #[test]
     fn it_says_who_is_behind_and_who_is_away() {
         let topology = Topology::complete(3).unwrap();
-        let status: Vec<Status> = (0..2).map(|agent| Status::new(&Ties::of(&topology, agent), 500)).collect();
+        let status: Vec<Status> =
+            (0..2).map(|agent| Status::new(&Ties::from_topology(&topology, agent), 500)).collect();
         for (agent, status) in status.iter().enumerate() {
             status.reach(100 - 10 * agent as u64, Duration::ZERO);
             status.is_there(1 - agent, true);

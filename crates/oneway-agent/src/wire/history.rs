@@ -154,7 +154,7 @@ mod tests {
         let topology =
             Topology::from_digraphs(&[families::ring(3).unwrap()], Subgraph::Full, Weights::Uniform, 0)
                 .unwrap();
-        let history = History::new(7, Ties::of(&topology, 1), 3, 1);
+        let history = History::new(7, Ties::from_topology(&topology, 1), 3, 1);
         let mut bytes = vec![];
         assert_eq!(history.frame(2, Graph::Push, at(0), &mut bytes), Found::Ahead);
         let keep = |k: u64, pull: f64, push: [f64; 2]| {
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(history.frame(2, Graph::Pull, at(3), &mut bytes), Found::Here);
         assert_eq!(frame::decode(&bytes).unwrap().content.to_f64().unwrap(), [3.0], "raw");
 
-        let other = History::new(7, Ties::of(&topology, 1), 2, 1);
+        let other = History::new(7, Ties::from_topology(&topology, 1), 2, 1);
         other.restore(history.snapshot());
         assert_eq!(other.snapshot(), history.snapshot());
     }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use oneway::Error;
-use oneway::parameters::{Given, Parameter, Takes};
+use oneway::parameters::{Given, Parameter, Parameters, Takes};
 use toml::{Table, Value};
 
 use super::text::short;
@@ -284,4 +284,20 @@ pub(crate) fn real(value: &Value) -> Option<f64> {
         Value::Float(number) => Some(*number),
         _ => None,
     }
+}
+/// The values of declared parameters as a file gives them: what [`Fields::parameters`] reads as the same values.
+pub(crate) fn written<'a>(
+    declared: &'static [Parameter],
+    values: &'a Parameters,
+) -> impl Iterator<Item = (&'static str, Value)> + 'a {
+    values.iter().filter_map(|(name, value)| {
+        let parameter = declared.iter().find(|parameter| parameter.name == name)?;
+        let value = match parameter.takes {
+            Takes::Number => value.into(),
+            Takes::Whole => Value::Integer(value as i64), // below 2³²
+            Takes::Flag => (value == 1.0).into(),
+            Takes::Word(_) => parameter.text(value).into(),
+        };
+        Some((name, value))
+    })
 }

@@ -1,7 +1,7 @@
 //! Experiments: a file says what ([`spec`]; several at once with a [`sweep`]), which resolves to what is run ([`plan`]).
 
 pub mod clock;
-mod combination;
+pub(crate) mod combination;
 mod faults;
 pub mod fields;
 pub mod links;

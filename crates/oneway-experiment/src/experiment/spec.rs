@@ -191,12 +191,15 @@ impl Spec {
         }
         let spec = Self { problem, run, topologies, methods, clock, swept: Swept::default(), settings };
         if let Some(idle) = spec.topologies.iter().find(|topology| spec.methods_on(topology).count() == 0) {
-            bail!("topology \"{}\": no method runs on it, for all say `only` others", idle.name);
+            bail!(
+                "topology \"{}\": no method runs on it: the `only` of every method names other topologies",
+                idle.name
+            );
         }
         Ok(spec)
     }
 
-    /// The methods that run on a topology: all but those that sit it out.
+    /// The methods that run on a topology: all but those whose `only` leaves it out.
     pub fn methods_on(&self, topology: &TopologySpec) -> impl Iterator<Item = &MethodSpec> {
         self.methods.iter().filter(|method| method.runs_on(&topology.name))
     }

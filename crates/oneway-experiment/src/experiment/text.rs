@@ -25,7 +25,7 @@ pub(super) fn read(file: &Path) -> Result<String> {
         bail!("{what}; an experiment is text, a TOML file");
     }
     if bytes.len() as u64 > LARGEST {
-        bail!("has more than {} MiB: it is no experiment", LARGEST >> 20);
+        bail!("has more than {} MiB: it is not an experiment", LARGEST >> 20);
     }
     let text = String::from_utf8(bytes).context("an experiment is text in UTF-8")?;
     Ok(text.strip_prefix(input::MARK).map(str::to_owned).unwrap_or(text))

@@ -45,8 +45,8 @@ pub struct Optimum {
 
 impl Optimum {
     /// F*; its bits do not depend on threads.
-    pub(crate) fn of(problem: &dyn Problem, minimiser: &Minimiser) -> Self {
-        let known = |loss| Self { loss, is: "the minimum, but for rounding".to_owned() };
+    pub(crate) fn new(problem: &dyn Problem, minimiser: &Minimiser) -> Self {
+        let known = |loss| Self { loss, is: "the minimum, except for rounding".to_owned() };
         let lowest = |loss| Self {
             loss,
             is: "the lowest loss that gradients without noise find from the start; a lower one may exist"
@@ -80,7 +80,7 @@ fn quadratic_minimum(problem: &dyn Problem) -> (f64, bool) {
         let h_p = along(&there, -1.0, &g);
         let curvature = dot(&p, &h_p);
         if curvature <= 0.0 {
-            break; // flat, but for rounding
+            break; // flat, except for rounding
         }
         x = along(&x, -dot(&g, &p) / curvature, &p);
         let (loss_there, g_there) = exact(problem, &x);
@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn more_steps_find_the_same() {
         let a9a = Logistic::new(&a9a(Split::Train), Sharing::among(20).seed(0), 0.01).unwrap();
-        let (all, more) = (Optimum::of(&a9a, &Minimiser::Unknown).loss, minimum(&a9a, 2 * STEPS, 0.0).loss);
+        let (all, more) = (Optimum::new(&a9a, &Minimiser::Unknown).loss, minimum(&a9a, 2 * STEPS, 0.0).loss);
         assert!((all - more).abs() < 1e-10, "{all} and {more}");
     }
 
@@ -162,7 +162,7 @@ mod tests {
         let shape = QuadraticShape { dim: 3, curvature: [0.5, 2.0], heterogeneity: 1.0, noise: 0.0 };
         let quadratic = Quadratic::new(shape, 5, 1).unwrap();
         let (known, _) = exact(&quadratic, quadratic.minimiser());
-        let found = |minimiser| Optimum::of(&quadratic, &minimiser);
+        let found = |minimiser| Optimum::new(&quadratic, &minimiser);
         let x = quadratic.minimiser().to_vec();
         for minimiser in [Minimiser::Unknown, Minimiser::OfQuadratic, Minimiser::Known(x)] {
             let said = found(minimiser.clone());

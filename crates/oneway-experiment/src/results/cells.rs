@@ -114,7 +114,7 @@ pub struct CellStore(Option<PathBuf>);
 
 impl CellStore {
     /// The store of an output folder.
-    pub fn of(folder: &Path) -> Self {
+    pub fn new(folder: &Path) -> Self {
         Self(Some(folder.join("cells")))
     }
 
@@ -160,7 +160,7 @@ pub struct Scratch(tempfile::TempDir);
 impl Scratch {
     /// The store in it.
     pub fn store(&self) -> CellStore {
-        CellStore::of(self.0.path())
+        CellStore::new(self.0.path())
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_result_comes_back_whole() {
         let folder = tempfile::tempdir().unwrap();
-        let store = CellStore::of(folder.path());
+        let store = CellStore::new(folder.path());
         assert_eq!(store.get("k"), None);
         store.put("k", &result()).unwrap();
         assert_eq!(store.get("k"), Some(result()));
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn damage_anywhere_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        let store = CellStore::of(folder.path());
+        let store = CellStore::new(folder.path());
         store.put("k", &result()).unwrap();
         let whole = fs::read(path(&folder.path().join("cells"), "k")).unwrap();
         for cut in [0, 1, whole.len() / 2, whole.len() - 1] {

@@ -40,7 +40,7 @@ pub struct SweptColumns<'a> {
 
 impl<'a> SweptColumns<'a> {
     /// Those of a plan's entries, in the order in which they come.
-    pub fn of(entries: &'a [Entry]) -> Self {
+    pub fn new(entries: &'a [Entry]) -> Self {
         let mut columns = Self::default();
         for entry in entries {
             for (name, _) in &entry.swept {

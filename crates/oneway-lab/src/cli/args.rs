@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Methods(MethodsArgs),
     /// List the codecs, with their rules and parameters
     Codecs(ListArgs),
+    /// List the problems, with their keys
+    Problems(ListArgs),
     /// List the topologies, with their parameters
     Topologies(ListArgs),
     /// Export or describe a dataset

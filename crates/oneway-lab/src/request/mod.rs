@@ -103,7 +103,7 @@ enum Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    fn of(text: &'a str) -> Result<Self> {
+    fn new(text: &'a str) -> Result<Self> {
         let (name, keys) = text.split_once(':').unwrap_or((text, ""));
         if let Ok(family) = registry::installed().family(name) {
             return Ok(Source::Family { family, keys });
@@ -126,7 +126,7 @@ impl<'a> Source<'a> {
 impl Request {
     /// A topology as one argument says it, with what the flags add.
     pub(crate) fn parse(text: &str, flags: &TopologyFlags) -> Result<Self> {
-        Self::new(text, &Source::of(text)?, flags)
+        Self::new(text, &Source::new(text)?, flags)
     }
 
     fn new(text: &str, source: &Source<'_>, flags: &TopologyFlags) -> Result<Self> {

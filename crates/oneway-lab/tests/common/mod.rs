@@ -49,7 +49,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// An empty folder but for `rows.txt`.
+    /// An empty folder except for `rows.txt`.
     pub fn new() -> Self {
         let lab = Self { folder: tempfile::tempdir().unwrap() };
         lab.write("rows.txt", ROWS);

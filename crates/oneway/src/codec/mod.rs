@@ -9,7 +9,7 @@
 //! - **Finite stays finite; not finite stays not finite.** No codec hides that a run has diverged. A code that has no room for
 //!   ∞ sends NaN, and where one number sets the scale of all, all become NaN. (Exceptions: random-k does not see what it does
 //!   not pick, and its factor d/k may overflow.)
-//! - **−0 is 0**, but for [`Identity`] and [`Saturate`], which send numbers whole.
+//! - **−0 is 0**, except for [`Identity`] and [`Saturate`], which send numbers whole.
 //!
 //! Bounds on the error ([`Quality`]) are those of real numbers; rounding to f64 adds its 10⁻¹⁶, and numbers that are not normal
 //! (below 2⁻¹⁰²² ≈ 2·10⁻³⁰⁸) may be further off.

@@ -33,7 +33,7 @@ pub struct Measurement {
     pub tracking_error: Option<f64>,
     /// (1/n) Σ ‖m_i − ∇f_i(x_i)‖².
     pub momentum_error: Option<f64>,
-    /// The larger of ‖v̄ − m̄‖ (Lemma 2) and |w̄ − 1|: zero but for rounding. Where trackers are pulled, means are π_R's.
+    /// The larger of ‖v̄ − m̄‖ (Lemma 2) and |w̄ − 1|: zero except for rounding. Where trackers are pulled, means are π_R's.
     pub conservation_error: Option<f64>,
     /// Share of held-out examples that x̄ classifies rightly.
     pub test_accuracy: Option<f64>,

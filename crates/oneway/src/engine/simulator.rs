@@ -313,7 +313,7 @@ impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
     }
 }
 
-/// Hands each worker its piece of `rows`, all of one length but for the last, on as many threads as there are. Splits in halves by
+/// Hands each worker its piece of `rows`, all of one length except for the last, on as many threads as there are. Splits in halves by
 /// `rayon::join`, which allocates nothing. The error is that of the first piece that has one.
 fn by_blocks<T: Send, W: Send>(
     first: usize,

@@ -26,7 +26,7 @@ pub(crate) struct Starvation {
 
 impl Starvation {
     /// For a method that divides by weights; none for others.
-    pub(crate) fn of(setup: &Setup<'_>, profile: &Profile) -> Result<Option<Self>> {
+    pub(crate) fn new(setup: &Setup<'_>, profile: &Profile) -> Result<Option<Self>> {
         let Setup { problem, topology, .. } = *setup;
         let Some(weight) = profile.roles.weight else { return Ok(None) };
         let n = problem.agents();

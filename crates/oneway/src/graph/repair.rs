@@ -1,4 +1,4 @@
-//! The fewest links that mend a network on which no method could run.
+//! The fewest links that repair a network on which no method could run.
 //!
 //! [`shared`] is for one set of links that carries both graphs, [`separate`] for a pull graph and a push graph of their own.
 //! New links run between distinct agents that had none. Their weights are the user's choice: whoever hears one more
@@ -25,7 +25,7 @@ pub struct Repair {
 }
 
 impl Repair {
-    /// Whether there is nothing to mend.
+    /// Whether there is nothing to repair.
     pub fn is_empty(&self) -> bool {
         self.pull.is_empty() && self.push.is_empty() && !self.pull_self_weight && !self.push_self_weight
     }
@@ -142,10 +142,10 @@ impl Sources {
 /// Whether, with `links` added, all cycles among the agents that reach `root` still have a common divisor. `mixing` says
 /// who has a self-weight.
 fn stays_periodic(graph: &Digraph, links: &[(usize, usize)], root: usize, mixing: &Mixing) -> Result<bool> {
-    let mended = Digraph::from_edges(graph.agents(), graph.edges().chain(links.iter().copied()))?;
-    let roots = mended.reaching(root);
-    let roots: Vec<usize> = (0..mended.agents()).filter(|&i| roots[i]).collect();
-    match check_aperiodic("mended", &mended, &roots, &self_weighted(mixing), 1) {
+    let repaired = Digraph::from_edges(graph.agents(), graph.edges().chain(links.iter().copied()))?;
+    let roots = repaired.reaching(root);
+    let roots: Vec<usize> = (0..repaired.agents()).filter(|&i| roots[i]).collect();
+    match check_aperiodic("repaired", &repaired, &roots, &self_weighted(mixing), 1) {
         Err(Error::Periodic { .. }) => Ok(true),
         other => other.map(|()| false),
     }

@@ -36,7 +36,7 @@ pub struct AdaMdos {
 }
 
 impl AdaMdos {
-    fn of(parameters: &Parameters) -> Result<Self> {
+    fn from_parameters(parameters: &Parameters) -> Result<Self> {
         Ok(Self {
             β: momentum_coefficient("AdaMDOS", parameters.real("momentum")?)?,
             keep: parameters.real_where(
@@ -114,6 +114,6 @@ pub(super) const KIND: Kind = Kind {
         Parameter::number("offset", "ρ > 0, added to the root of the squares", 0.5),
         Parameter::number("mixing", "ι in (0, 1], the share of a step that is taken", 0.9),
     ],
-    build: |parameters| Ok(Box::new(AdaMdos::of(parameters)?)),
+    build: |parameters| Ok(Box::new(AdaMdos::from_parameters(parameters)?)),
     with_estimator: None,
 };

@@ -40,13 +40,13 @@ pub struct Dsmt<E> {
 impl Dsmt<Begun<Momentum>> {
     /// DSMT with momentum coefficient λ = 1−β ∈ (0, 1].
     pub fn new(λ: f64) -> Result<Self> {
-        Ok(Self::of(Begun(Momentum::new("DSMT", λ)?)))
+        Ok(Self::from_estimator(Begun(Momentum::new("DSMT", λ)?)))
     }
 }
 
 impl<E: Estimator> Dsmt<E> {
     /// The same rounds with another estimator: X⁺ = W̄(X − ηY); Y⁺ = W̄(Y + M⁺ − M), from Y₀ = M₀.
-    pub fn of(estimator: E) -> Self {
+    pub fn from_estimator(estimator: E) -> Self {
         Self { estimator, η_w: 0.0, network: Network::Balanced }
     }
 

@@ -24,7 +24,7 @@ pub struct Frost<E> {
 
 impl<E: Estimator> Frost<E> {
     /// FROST with this estimator in place of gradients.
-    pub fn of(estimator: E) -> Self {
+    pub fn from_estimator(estimator: E) -> Self {
         Self { estimator }
     }
 }
@@ -79,7 +79,7 @@ struct Around;
 
 impl Skeleton for Around {
     fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
-        Ok(Box::new(Frost::of(estimator)))
+        Ok(Box::new(Frost::from_estimator(estimator)))
     }
 }
 
@@ -91,6 +91,6 @@ pub(super) const KIND: Kind = Kind {
     trust: Trust::A,
     graphs: &[Subgraph::Full],
     parameters: &[],
-    build: |_| Ok(Box::new(Frost::of(Gradient))),
+    build: |_| Ok(Box::new(Frost::from_estimator(Gradient))),
     with_estimator: Some(|_, estimator| with_any(estimator, Around)),
 };

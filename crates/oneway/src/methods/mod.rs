@@ -70,7 +70,7 @@ pub type WithEstimator = fn(&Parameters, AnyEstimator) -> Result<Box<dyn Method>
 pub enum Trust {
     /// In the authors' code or text, the start included.
     A,
-    /// In a standard form, the same in several sources; or in the authors' code, but for something that its documentation names.
+    /// In a standard form, the same in several sources; or in the authors' code, except for something that its documentation names.
     B,
     /// From memory: its identities hold, and its documentation says what was not verified.
     C,

@@ -35,7 +35,7 @@ pub const PUSH_DIGING: PushDiging<Gradient> = PushDiging { estimator: Gradient, 
 
 impl<E: Estimator> PushDiging<E> {
     /// The same rounds with another estimator.
-    pub fn of(estimator: E) -> Self {
+    pub fn from_estimator(estimator: E) -> Self {
         Self { estimator, order: Order::Adapt }
     }
 

@@ -31,7 +31,7 @@ pub struct RFast<E> {
 
 impl<E: Estimator> RFast<E> {
     /// R-FAST with this estimator in place of gradients.
-    pub fn of(estimator: E) -> Self {
+    pub fn from_estimator(estimator: E) -> Self {
         Self { estimator }
     }
 }
@@ -92,7 +92,7 @@ struct Around;
 
 impl Skeleton for Around {
     fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
-        Ok(Box::new(RFast::of(estimator)))
+        Ok(Box::new(RFast::from_estimator(estimator)))
     }
 }
 
@@ -104,6 +104,6 @@ pub(super) const KIND: Kind = Kind {
     trust: Trust::C,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[],
-    build: |_| Ok(Box::new(RFast::of(Gradient))),
+    build: |_| Ok(Box::new(RFast::from_estimator(Gradient))),
     with_estimator: Some(|_, estimator| with_any(estimator, Around)),
 };

@@ -24,7 +24,7 @@ pub const SGP: Sgp<Gradient> = Sgp { estimator: Gradient };
 
 impl<E: Estimator> Sgp<E> {
     /// The same rounds with another estimator.
-    pub fn of(estimator: E) -> Self {
+    pub fn from_estimator(estimator: E) -> Self {
         Self { estimator }
     }
 }
@@ -82,7 +82,7 @@ struct Around;
 
 impl Skeleton for Around {
     fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
-        Ok(Box::new(Sgp::of(estimator)))
+        Ok(Box::new(Sgp::from_estimator(estimator)))
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) const MOMENTUM: Kind = Kind {
     about: "SGP with a heavy ball at each agent",
     parameters: &[HEAVY_BALL],
     build: |parameters| {
-        Ok(Box::new(Sgp::of(HeavyBall::new("sgp-momentum", parameters.real("heavy_ball")?)?)))
+        Ok(Box::new(Sgp::from_estimator(HeavyBall::new("sgp-momentum", parameters.real("heavy_ball")?)?)))
     },
     with_estimator: None,
     ..KIND

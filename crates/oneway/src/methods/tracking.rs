@@ -44,7 +44,7 @@ impl Smtpp {
 
 impl<E: Estimator> Tracking<E> {
     /// The same rounds on R and C with another estimator.
-    pub fn of(estimator: E) -> Self {
+    pub fn from_estimator(estimator: E) -> Self {
         Self { estimator, network: Network::PushPull }
     }
 
@@ -145,7 +145,7 @@ pub(super) const STORM: Kind = Kind {
     reference: "Cutkosky & Orabona 2019, inside Push-Pull",
     parameters: &[STORM_PARAMETER],
     build: |parameters| {
-        Ok(Box::new(Tracking::of(Storm::new("storm-tracking", parameters.real("momentum")?)?)))
+        Ok(Box::new(Tracking::from_estimator(Storm::new("storm-tracking", parameters.real("momentum")?)?)))
     },
     with_estimator: None,
     ..PUSH_PULL_KIND

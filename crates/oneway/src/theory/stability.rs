@@ -1,6 +1,6 @@
 //! Which step a network bears: exactly, from the linear map of a round.
 //!
-//! A step is stable when every eigenvalue of T(ηh) lies inside the unit disc, but for those of the conserved quantity
+//! A step is stable when every eigenvalue of T(ηh) lies inside the unit disc, except for those of the conserved quantity
 //! Σ(tracker − tracked), which is zero in every run. On quadratics with one curvature h for all agents that is
 //! convergence itself; elsewhere, with h = L, it is the step that practice bears.
 

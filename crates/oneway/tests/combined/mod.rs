@@ -4,8 +4,8 @@
 use oneway::codec::Codec;
 use oneway::graph::Digraph;
 use oneway::graph::Topology;
-use oneway::method::{Method, Network};
-use oneway::methods::combine::{Coded, coded};
+use oneway::method::{Method, Network, Reliance};
+use oneway::methods::combine::{Coded, Compressed, Damping, coded};
 use oneway::methods::{KINDS, Kind};
 use oneway::parameters::Parameters;
 
@@ -14,6 +14,16 @@ use crate::common::{advance, distance, estimates, quadratic, simulate, topology}
 /// Methods whose messages can be compressed from outside: neither compressed already, nor centralised.
 pub fn bare() -> impl Iterator<Item = &'static Kind> {
     KINDS.iter().filter(|kind| kind.network() != Network::Central && coded(kind.name).is_none())
+}
+
+/// A method of the registry with a codec around it.
+pub fn compressed(kind: &'static Kind, codec: Box<dyn Codec>, damping: Damping) -> Compressed {
+    Compressed::new(kind.name, kind.method([]).unwrap(), codec, [damping; 2]).unwrap()
+}
+
+/// Methods whose messages may be encoded: exact diffusion and D² use Wp − p as a correction term.
+pub fn codable() -> impl Iterator<Item = &'static Kind> {
+    bare().filter(|kind| kind.method([]).unwrap().reliance() != Reliance::WholeMessages)
 }
 
 /// A compressed method with another codec and other parameters.

@@ -23,7 +23,7 @@ fn rounds(folder: &Path) -> Result<Vec<u64>, String> {
     Ok(rounds)
 }
 
-/// All of it, but for what is left out at the end.
+/// All of it, except for what is left out at the end.
 fn written(left_out: u64) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path());

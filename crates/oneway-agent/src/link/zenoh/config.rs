@@ -134,7 +134,7 @@ mod tests {
         let topology =
             Topology::from_digraphs(&[families::ring(4).unwrap()], Subgraph::Full, Weights::Uniform, 0)
                 .unwrap();
-        let ties = Ties::of(&topology, 1);
+        let ties = Ties::from_topology(&topology, 1);
         for id in [None, Some(id::agent(1))] {
             let session = Session { listen: vec!["tcp/127.0.0.1:0".to_owned()], id, ..Session::default() };
             let mut settings = session.settings(1000);
@@ -150,7 +150,7 @@ mod tests {
         let topology =
             Topology::from_digraphs(&[families::ring(4).unwrap()], Subgraph::Full, Weights::Uniform, 0)
                 .unwrap();
-        let access = access(&Keys::new("abc"), &Ties::of(&topology, 1), true);
+        let access = access(&Keys::new("abc"), &Ties::from_topology(&topology, 1), true);
         let keys_of = |id: &str| {
             let rule = access["rules"].as_array().unwrap().iter().find(|rule| rule["id"] == id)?;
             Some(rule["key_exprs"].as_array()?.iter().filter_map(Value::as_str).collect::<Vec<_>>())

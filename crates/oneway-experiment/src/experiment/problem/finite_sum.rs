@@ -127,7 +127,7 @@ impl FiniteSumSpec {
         let quadratic =
             matches!((self.model, self.regulariser), (ModelSpec::LeastSquares, Regulariser::Ridge(_)));
         let minimiser = if quadratic { Minimiser::OfQuadratic } else { Minimiser::Unknown };
-        Ok(BuiltProblem::of(problem, sha256, minimiser))
+        Ok(BuiltProblem::from_parts(problem, sha256, minimiser))
     }
 
     /// The rows, with the intercept's feature if there is one.

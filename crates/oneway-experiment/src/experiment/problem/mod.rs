@@ -2,6 +2,7 @@
 
 pub mod dataset;
 mod finite_sum;
+pub mod listing;
 mod write;
 
 use std::collections::HashMap;
@@ -347,12 +348,12 @@ impl BuiltProblem {
                     let made = problem.agents();
                     bail!("problem: `{}` was asked for {agents} agents and has made {made}", kind.name);
                 }
-                Ok(Self::of(problem, spec.fingerprint(agents, &[]), Minimiser::Unknown))
+                Ok(Self::from_parts(problem, spec.fingerprint(agents, &[]), Minimiser::Unknown))
             }
             ProblemSpec::Quadratic { shape, seed } => {
                 let problem = Quadratic::new(*shape, agents, *seed)?;
                 let minimiser = Minimiser::Known(problem.minimiser().to_vec());
-                Ok(Self::of(Box::new(problem), spec.fingerprint(agents, &[]), minimiser))
+                Ok(Self::from_parts(Box::new(problem), spec.fingerprint(agents, &[]), minimiser))
             }
             ProblemSpec::Logistic { dataset, test, alpha, partition, batch, seed } => {
                 let data = dataset.load(Labels::Signs)?;
@@ -376,17 +377,17 @@ impl BuiltProblem {
                     Some(test) => Box::new(problem.with_test(test)?),
                     None => Box::new(problem),
                 };
-                Ok(Self::of(problem, sha256, Minimiser::Unknown))
+                Ok(Self::from_parts(problem, sha256, Minimiser::Unknown))
             }
         }
     }
 
     /// A problem that is given in memory, with a text that no other problem has.
     pub fn supplied(problem: Box<dyn Problem>, identity: &str) -> Self {
-        Self::of(problem, sha256(format!("supplied problem 1; {identity}")), Minimiser::Unknown)
+        Self::from_parts(problem, sha256(format!("supplied problem 1; {identity}")), Minimiser::Unknown)
     }
 
-    fn of(problem: Box<dyn Problem>, sha256: String, minimiser: Minimiser) -> Self {
+    fn from_parts(problem: Box<dyn Problem>, sha256: String, minimiser: Minimiser) -> Self {
         Self { problem, sha256, minimiser, optimum: Mutex::default() }
     }
 
@@ -401,7 +402,7 @@ impl BuiltProblem {
     pub fn optimum(&self) -> Optimum {
         let known = self.optimum.lock().unwrap_or_else(PoisonError::into_inner).clone();
         known.unwrap_or_else(|| {
-            let found = Optimum::of(&*self.problem, &self.minimiser);
+            let found = Optimum::new(&*self.problem, &self.minimiser);
             *self.optimum.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
             found
         })

@@ -1,12 +1,12 @@
 //! `[problem]` written down again, as a file would say it: what [reading](ProblemSpec::read) makes the same problem of.
 
 use anyhow::{Context, Result};
-use oneway::parameters::{Parameter, Takes};
 use oneway::problems::{Batch, Regulariser, RobustLoss};
 use toml::{Table, Value};
 
 use super::ProblemSpec;
 use super::finite_sum::{FiniteSumSpec, ModelSpec};
+use crate::experiment::fields::written;
 
 /// Rows that take the place of a problem's own: those of one agent.
 #[derive(Debug)]
@@ -49,9 +49,7 @@ impl ProblemSpec {
             }
             ProblemSpec::Registered { kind, parameters, seed } => {
                 put("kind", kind.name.into());
-                for parameter in kind.parameters {
-                    put(parameter.name, as_given(parameter, parameters.real(parameter.name)?));
-                }
+                written(kind.parameters, parameters).for_each(|(name, value)| put(name, value));
                 seed
             }
         };
@@ -94,16 +92,6 @@ fn put_sum(sum: &FiniteSumSpec, put: &mut impl FnMut(&str, Value)) -> Result<()>
     put("intercept", sum.intercept.into());
     put("batch", batch_value(sum.batch)?);
     Ok(())
-}
-
-/// A parameter's value as a file gives it.
-fn as_given(parameter: &Parameter, value: f64) -> Value {
-    match parameter.takes {
-        Takes::Number => value.into(),
-        Takes::Whole => Value::Integer(value as i64), // below 2³²
-        Takes::Flag => (value == 1.0).into(),
-        Takes::Word(_) => parameter.text(value).into(),
-    }
 }
 
 fn batch_value(batch: Batch) -> Result<Value> {

@@ -25,7 +25,7 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
     // Ctrl-C ends it at once: there is nothing to keep before all is done
     let pool = pool(args.threads)?;
 
-    let candidates = Candidates::of(&plan);
+    let candidates = Candidates::new(&plan);
     candidates.check_size().with_context(|| args.file.display().to_string())?;
     let Candidates { chosen, skipped } = candidates;
     if chosen.is_empty() {

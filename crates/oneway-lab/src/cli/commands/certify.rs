@@ -19,10 +19,11 @@ pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
         .with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, "certify"), Ok)?;
     let runner = super::runner(args.threads)?;
-    let problems = runner.install(|| Problems::of(&plan)).with_context(|| args.file.display().to_string())?;
+    let problems =
+        runner.install(|| Problems::new(&plan)).with_context(|| args.file.display().to_string())?;
     let folder = OutputFolder::prepare(&out)?;
 
-    let store = CellStore::of(folder.path());
+    let store = CellStore::new(folder.path());
     let cells = plan.cells();
     let ran = runner.run(&cells, &store, false)?;
     let ways = Ways { runner: &runner, store: &store, rounds: args.rounds };

@@ -1,4 +1,4 @@
-//! `oneway methods`, `oneway codecs` and `oneway topologies`: what there is.
+//! `oneway methods`, `oneway codecs`, `oneway problems` and `oneway topologies`: what there is.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -10,6 +10,7 @@ use oneway::methods::combine::COMBINATORS;
 use oneway::methods::{Kind, Trust};
 use oneway::parameters::{Parameter, Takes};
 use oneway::registry;
+use oneway_experiment::problem::listing::{self, Key, Listed};
 use oneway_experiment::results::folder::OutputFolder;
 use serde_json::{Value, json};
 
@@ -177,6 +178,30 @@ fn facts(kind: &CodecKind) -> Result<(usize, String)> {
         Quality::Absolute { error, range } => format!("absolute, off by {error} at most up to {range}"),
     };
     Ok((codec.bytes(NUMBERS), quality))
+}
+
+/// `oneway problems`.
+pub(crate) fn problems(args: &ListArgs) -> Result<ExitCode> {
+    let mut out = std::io::stdout().lock();
+    let all = listing::listed();
+    if args.json {
+        let of_key = |key: &Key| json!({ "name": key.name, "about": key.about, "takes": key.takes, "default": key.default });
+        let of_problem = |problem: &Listed| {
+            let keys: Value = problem.keys.iter().map(of_key).collect();
+            json!({ "name": problem.name, "about": problem.about, "keys": keys })
+        };
+        writeln!(out, "{:#}", all.iter().map(of_problem).collect::<Value>())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for Listed { name, about, keys } in all {
+        writeln!(out, "{name}\n    {about}")?;
+        for Key { name, about, takes, default } in keys {
+            let default = default.map_or("must be given".to_owned(), |default| format!("default {default}"));
+            writeln!(out, "    {name:<13} {about} ({takes}, {default})")?;
+        }
+    }
+    writeln!(out, "\nEvery problem also takes `seed`, by default that of `[run]`.")?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// `oneway topologies`.

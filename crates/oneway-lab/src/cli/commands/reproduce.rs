@@ -107,7 +107,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let plans = plans(args, &mut problems)?;
     let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
     let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
-    let store = CellStore::of(folder.path());
+    let store = CellStore::new(folder.path());
     let cells: Vec<Vec<Cell<'_>>> = plans.iter().map(|(_, plan)| plan.cells()).collect();
     let problem = plans.first().and_then(|(_, plan)| plan.entries.first()).map(|entry| &entry.problem);
     let problem = problem.context("the embedded experiments run nothing")?;

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let folder = OutputFolder::prepare(&out)?;
 
     let cells = plan.cells();
-    let store = CellStore::of(folder.path());
+    let store = CellStore::new(folder.path());
     let ran = runner.run(&cells, &store, args.fresh)?;
     let mut written = save(&folder, &plan, Purpose::Figures, &ran)?;
     if args.log_arrivals {

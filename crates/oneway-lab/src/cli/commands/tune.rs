@@ -21,7 +21,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, "tune"), Ok)?;
     let runner = super::runner(args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
-    let store = CellStore::of(folder.path());
+    let store = CellStore::new(folder.path());
     let progress = Bars::new(search.rounds());
     search.run(&runner, &store, &progress)?;
     let comparison = match runner.is_interrupted() {

@@ -91,7 +91,7 @@ pub(crate) fn verify_folder(dir: &Path, args: Given<'_>, runner: &Runner) -> Res
         differences.extend(what.map(|what| format!("{}: {what}", ran.cell)));
     }
     // earlier versions had no columns of swept settings
-    let as_written = [SweptColumns::of(&plan.entries), SweptColumns::default()]
+    let as_written = [SweptColumns::new(&plan.entries), SweptColumns::default()]
         .map(|swept| curves::to_csv(&curves, &swept));
     if !as_written.contains(&csv) {
         differences.push(format!("{}: the columns of swept settings are not what was swept", curves::FILE));

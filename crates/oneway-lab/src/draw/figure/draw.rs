@@ -32,7 +32,7 @@ pub(crate) fn chart(chart: &Chart, theme: Theme) -> String {
     pen.svg.close();
     pen.frame(chart, &layout);
     pen.markers(chart, &layout);
-    // Dashed lines last but for points: where one runs along a solid line, both can be seen.
+    // Dashed lines last except for points: where one runs along a solid line, both can be seen.
     let mut order: Vec<usize> = (0..chart.series.len()).collect();
     order.sort_by_key(|&series| {
         let style = chart.series[series].style;

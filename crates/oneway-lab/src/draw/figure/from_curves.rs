@@ -20,7 +20,7 @@ pub(crate) fn topologies(curves: &[Curve]) -> Vec<&str> {
 /// of the repetitions that are there at each iteration (one that diverged ends early); numbers that are not finite do not
 /// count. Methods that have no such quantity are left out. What is left out or cut off is said in the chart's notes.
 pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, against: Against) -> Chart {
-    let palette = Palette::of(curves.iter().map(|curve| &*curve.method));
+    let palette = Palette::new(curves.iter().map(|curve| &*curve.method));
     let here: Vec<&Curve> = curves.iter().filter(|curve| curve.topology == topology).collect();
     let methods = unique(here.iter().map(|curve| &*curve.method));
     let series = methods.into_iter().map(|method| {

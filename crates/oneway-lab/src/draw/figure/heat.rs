@@ -35,7 +35,7 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// The scale on which the furthest of these ratios, on either side of 1, has the strongest colour.
-    pub(crate) fn of(ratios: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn new(ratios: impl IntoIterator<Item = f64>) -> Self {
         let shown = ratios.into_iter().filter(|ratio| is_shown(*ratio)).map(f64::ln);
         let none = Self { below: f64::MIN_POSITIVE, above: f64::MIN_POSITIVE };
         shown.fold(none, |scale, log| Self { below: scale.below.max(-log), above: scale.above.max(log) })
@@ -142,7 +142,7 @@ mod tests {
             y_label: "λ".to_owned(),
             rows: vec!["0.1".to_owned()],
             values: vec![vec![Some(2.5), Some(0.4), None]],
-            scale: Scale::of([2.5, 0.4]),
+            scale: Scale::new([2.5, 0.4]),
         };
         let drawn = svg(&map, Theme::Light);
         assert!([">2.50<", ">0.40<", ">–<"].iter().all(|cell| drawn.contains(cell)));
@@ -151,10 +151,10 @@ mod tests {
 
     #[test]
     fn a_ratio_has_the_same_colour_in_all_maps_of_a_scale() {
-        let scale = Scale::of([0.7, 16.0, f64::NAN, 0.0, f64::INFINITY]);
+        let scale = Scale::new([0.7, 16.0, f64::NAN, 0.0, f64::INFINITY]);
         assert_eq!(scale.opacity(16.0), STRONGEST);
         assert!((scale.opacity(4.0) - 0.5 * STRONGEST).abs() < 1e-12);
         assert_eq!(scale.opacity(0.7), STRONGEST);
-        assert_eq!((scale.opacity(1.0), Scale::of([]).opacity(1.0)), (0.0, 0.0));
+        assert_eq!((scale.opacity(1.0), Scale::new([]).opacity(1.0)), (0.0, 0.0));
     }
 }

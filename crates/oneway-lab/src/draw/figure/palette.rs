@@ -105,7 +105,7 @@ pub(crate) struct Palette(Vec<(String, Style)>);
 impl Palette {
     /// Styles for these methods. Known ones have their own; others take what is left in order of appearance, so for the
     /// same colours in several figures give all methods of all of them.
-    pub(crate) fn of<'a>(methods: impl IntoIterator<Item = &'a str>) -> Self {
+    pub(crate) fn new<'a>(methods: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: Vec<&str> = vec![];
         for name in methods {
             if !names.contains(&name) {
@@ -114,7 +114,7 @@ impl Palette {
         }
         let mut families: Vec<(String, usize)> = vec![];
         for name in &names {
-            let Name { family, .. } = Name::of(name);
+            let Name { family, .. } = Name::new(name);
             let known = KNOWN.iter().find(|(known, _)| *known == family);
             if let (Some(&(_, hue)), false) = (known, families.iter().any(|(other, _)| *other == family)) {
                 families.push((family, hue));
@@ -122,7 +122,7 @@ impl Palette {
         }
         let mut styles: Vec<(String, Style)> = vec![];
         for name in &names {
-            let Name { family, variant, value } = Name::of(name);
+            let Name { family, variant, value } = Name::new(name);
             if matches!(&*family, "csgdm" | "csgd" | "centralised") && variant.is_none() && value.is_none() {
                 styles.push(((*name).to_owned(), REFERENCE));
                 continue;
@@ -145,7 +145,7 @@ impl Palette {
             let style = match (value, variant.as_deref()) {
                 (Some(_), _) => {
                     let swept =
-                        |other: &&&str| Name::of(other).is_of(&family, &variant) && ***other != **name;
+                        |other: &&&str| Name::new(other).is_of(&family, &variant) && ***other != **name;
                     let before = names.iter().take_while(|other| *other != name).filter(swept).count();
                     let all = 1 + names.iter().filter(swept).count();
                     shade(hue, before, all, variant.as_deref())
@@ -196,7 +196,7 @@ struct Name {
 }
 
 impl Name {
-    fn of(method: &str) -> Self {
+    fn new(method: &str) -> Self {
         let plain = |text: &str| text.trim().to_lowercase().replace([' ', '_'], "-");
         let (method, value) = match method.strip_suffix(']').and_then(|method| method.rsplit_once(" [")) {
             Some((method, value)) => (method, Some(value.to_owned())),
@@ -235,13 +235,13 @@ mod tests {
 
     #[test]
     fn a_method_looks_the_same_whatever_is_drawn_beside_it() {
-        let one = Palette::of(["SMTPP", "SMTPP (trees)", "STPP", "SGP", "Push-DIGing", "CSGDM"]);
+        let one = Palette::new(["SMTPP", "SMTPP (trees)", "STPP", "SGP", "Push-DIGing", "CSGDM"]);
         let other =
-            Palette::of(["my own", "SGP", "CSGDM", "SMTPP (trees)", "another", "Push-DIGing", "STPP"]);
+            Palette::new(["my own", "SGP", "CSGDM", "SMTPP (trees)", "another", "Push-DIGing", "STPP"]);
         for method in ["SMTPP (trees)", "STPP", "SGP", "Push-DIGing", "CSGDM"] {
             assert_eq!(one.style(method), other.style(method), "{method}");
         }
-        assert_eq!(Palette::of(["SMTPP"]).style("SMTPP"), one.style("SMTPP"));
+        assert_eq!(Palette::new(["SMTPP"]).style("SMTPP"), one.style("SMTPP"));
         assert_ne!(one.style("SMTPP"), one.style("SMTPP (trees)"));
         assert_eq!(one.style("CSGDM").color, INK);
     }
@@ -251,7 +251,7 @@ mod tests {
         let names: Vec<String> = (0..20).map(|i| format!("method {i}")).collect();
         let known = ["SMTPP", "STPP", "SGP", "SMTPP (trees)", "SMTPP (lazy-trees)", "SMTPP (a)", "Push-Pull"];
         let all: Vec<&str> = known.into_iter().chain(names.iter().map(String::as_str)).collect();
-        let palette = Palette::of(all.iter().copied());
+        let palette = Palette::new(all.iter().copied());
         for (i, a) in all.iter().enumerate() {
             for b in &all[..i] {
                 assert_ne!(palette.style(a), palette.style(b), "{a} and {b}");
@@ -266,7 +266,7 @@ mod tests {
             let names: Vec<String> =
                 (0..count).map(|i| format!("SMTPP [step.size={i}; momentum=0.1]")).collect();
             let all = names.iter().map(String::as_str).chain(["SMTPP", "STPP"]);
-            let palette = Palette::of(all.clone());
+            let palette = Palette::new(all.clone());
             let styles: Vec<Style> = names.iter().map(|name| palette.style(name)).collect();
             assert!(styles.iter().all(|style| SHADES[0].contains(&style.color)), "{styles:?}");
             let light: Vec<f64> = styles.iter().map(|style| luminance(style.color.light)).collect();
@@ -280,7 +280,7 @@ mod tests {
                 );
             }
         }
-        let trees = Palette::of(["SMTPP (trees) [step=1]", "SMTPP (trees) [step=2]", "SMTPP [step=1]"]);
+        let trees = Palette::new(["SMTPP (trees) [step=1]", "SMTPP (trees) [step=2]", "SMTPP [step=1]"]);
         assert_ne!(trees.style("SMTPP (trees) [step=1]"), trees.style("SMTPP [step=1]"));
         let (first, last) = (SHADES.map(|hue| hue[0]), SHADES.map(|hue| hue[shades::COUNT - 1]));
         assert!(

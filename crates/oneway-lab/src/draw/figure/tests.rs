@@ -14,7 +14,7 @@ use oneway::graph::families;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 
 fn chart(scale: Scale, lines: &[(&str, &[f64])]) -> Chart {
-    let palette = Palette::of(lines.iter().map(|(name, _)| *name));
+    let palette = Palette::new(lines.iter().map(|(name, _)| *name));
     let series = lines.iter().map(|&(name, y)| Series {
         name: name.to_owned(),
         style: palette.style(name),

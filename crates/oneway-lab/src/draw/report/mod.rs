@@ -100,7 +100,7 @@ r='5'/%3E%3Ccircle cx='26' cy='25' r='5'/%3E%3Ccircle cx='6' cy='25' r='5'/%3E%3
 
 /// The whole page.
 pub(crate) fn page(report: &Report) -> String {
-    let palette = palette::Palette::of(&report.figures);
+    let palette = palette::Palette::new(&report.figures);
     let sections = sections(report, &palette);
     let page = html! {
         (DOCTYPE)

@@ -24,7 +24,7 @@ pub(super) struct Series {
 
 impl Palette {
     /// Collects the series. Where figures disagree on a colour, the first one decides.
-    pub(super) fn of(figures: &[Figure]) -> Self {
+    pub(super) fn new(figures: &[Figure]) -> Self {
         let mut all: Vec<Series> = vec![];
         for figure in figures {
             for series in figure.data["series"].as_array().into_iter().flatten() {
@@ -103,7 +103,7 @@ mod tests {
     fn a_series_has_one_colour_in_each_theme() {
         let series = |name, light| json!({ "name": name, "color_light": light, "color_dark": "white" });
         let data = json!({ "series": [series("A & B", "blue"), series("C", "red"), series("C", "green")] });
-        let palette = Palette::of(&[Figure { data, ..Figure::default() }]);
+        let palette = Palette::new(&[Figure { data, ..Figure::default() }]);
         assert!(palette.light().contains("--line-0:blue;--line-1:red;"), "{}", palette.light());
         assert!(
             palette.dark().contains("--line-0:white;--line-1:white;") && !palette.dark().contains("--line-2")

@@ -21,7 +21,7 @@ impl Kind {
     const ALL: [Self; 5] = [Self::Holds, Self::HoldsFor, Self::OnlyIf, Self::Fails, Self::Undecided];
 
     /// Reads `holds`, `holds for …; undecided for …`, `holds only if …`, `does not hold`; all else is undecided.
-    fn of(verdict: &str) -> Self {
+    fn from_verdict(verdict: &str) -> Self {
         let verdict = verdict.trim().to_lowercase();
         if verdict.starts_with("holds only") {
             Self::OnlyIf
@@ -68,7 +68,7 @@ pub(super) fn verdicts(rows: &[VerdictRow]) -> Markup {
     html! {
         ul.tally aria-label="Count of verdicts" {
             @for kind in Kind::ALL {
-                @let count = rows.iter().filter(|row| Kind::of(&row.verdict) == kind).count();
+                @let count = rows.iter().filter(|row| Kind::from_verdict(&row.verdict) == kind).count();
                 @if count > 0 {
                     li class=(kind.class()) {
                         (shape(kind)) b { (count) } " " span { (kind.counted(count)) }
@@ -88,7 +88,7 @@ pub(super) fn verdicts(rows: &[VerdictRow]) -> Markup {
 
 /// One claim, folded.
 fn claim(row: &VerdictRow) -> Markup {
-    let kind = Kind::of(&row.verdict);
+    let kind = Kind::from_verdict(&row.verdict);
     html! {
         details class={ "claim " (kind.class()) } {
             summary {
@@ -200,11 +200,11 @@ mod tests {
 
     #[test]
     fn words_are_read_as_kinds() {
-        assert_eq!(Kind::of("holds"), Kind::Holds);
-        assert_eq!(Kind::of("Holds only if the graph is full"), Kind::OnlyIf);
-        assert_eq!(Kind::of("holds for trees; undecided for the rest"), Kind::HoldsFor);
-        assert_eq!(Kind::of("does not hold"), Kind::Fails);
-        assert_eq!(Kind::of("undecided"), Kind::Undecided);
-        assert_eq!(Kind::of("perhaps"), Kind::Undecided);
+        assert_eq!(Kind::from_verdict("holds"), Kind::Holds);
+        assert_eq!(Kind::from_verdict("Holds only if the graph is full"), Kind::OnlyIf);
+        assert_eq!(Kind::from_verdict("holds for trees; undecided for the rest"), Kind::HoldsFor);
+        assert_eq!(Kind::from_verdict("does not hold"), Kind::Fails);
+        assert_eq!(Kind::from_verdict("undecided"), Kind::Undecided);
+        assert_eq!(Kind::from_verdict("perhaps"), Kind::Undecided);
     }
 }

@@ -43,10 +43,10 @@ impl fmt::Display for Skipped {
 }
 
 impl<'a> Candidates<'a> {
-    pub(crate) fn of(plan: &'a Plan) -> Self {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
         let mut all = Self { chosen: vec![], skipped: vec![] };
         for entry in &plan.entries {
-            match Candidate::of(entry) {
+            match Candidate::new(entry) {
                 Ok(candidate) => all.chosen.push(candidate),
                 Err(because) => all.skipped.push(Skipped {
                     topology: entry.topology_name.clone(),
@@ -79,7 +79,7 @@ impl Candidates<'_> {
 }
 
 impl<'a> Candidate<'a> {
-    fn of(entry: &'a Entry) -> Result<Self, String> {
+    fn new(entry: &'a Entry) -> Result<Self, String> {
         if entry.timing.is_asynchronous() {
             return Err("runs asynchronously: the theory is that of rounds".to_owned());
         }

@@ -19,7 +19,7 @@ there, and the ratio says nothing. A printed form has a line only where it can b
 pub(crate) fn slack(audited: &[Audited]) -> Vec<Picture> {
     let looks = audited.iter().flat_map(|one| [Form::Corrected, Form::Printed].map(|form| look(one, form)));
     let looks: Vec<String> = looks.collect();
-    let palette = Palette::of(looks.iter().map(String::as_str));
+    let palette = Palette::new(looks.iter().map(String::as_str));
     let mut pictures: Vec<Picture> = vec![];
     let mut seen: Vec<&str> = vec![];
     let rules = by_rule(audited);

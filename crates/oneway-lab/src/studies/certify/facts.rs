@@ -44,7 +44,7 @@ pub(crate) struct Noise {
 
 impl Facts {
     /// Looks at a problem, and takes it apart at its lowest point. Runs on the threads of the pool it is called on.
-    pub(crate) fn of(problem: &dyn Problem, seed: u64) -> Result<(Self, Answer<Vec<Mode>>)> {
+    pub(crate) fn new(problem: &dyn Problem, seed: u64) -> Result<(Self, Answer<Vec<Mode>>)> {
         let smoothness = problem_facts::smoothness(problem)?;
         let mut x = vec![0.0; problem.dim()];
         problem.start(&mut x);
@@ -62,7 +62,7 @@ impl Facts {
             agents: problem.agents(),
             dim: problem.dim(),
             smoothness,
-            noise: Noise::of(problem, &lowest, seed)?,
+            noise: Noise::new(problem, &lowest, seed)?,
             loss_at_start,
             lowest_loss: lowest.loss,
             grad_norm_sq_there: lowest.grad_norm_sq,
@@ -83,7 +83,7 @@ impl Facts {
 }
 
 impl Noise {
-    fn of(problem: &dyn Problem, lowest: &Minimum, seed: u64) -> Result<Self> {
+    fn new(problem: &dyn Problem, lowest: &Minimum, seed: u64) -> Result<Self> {
         let bound = problem.noise_bound();
         if let Some(variance) = problem.noise() {
             let how = "exact: the same for all agents, everywhere".to_owned();

@@ -50,9 +50,9 @@ pub(super) fn predicted(
         return Answer::none("the last step is not stable: there is no floor");
     }
     let smallest = curved.iter().map(|mode| mode.curvature).fold(largest, f64::min).max(SMALL * largest);
-    let look = |at: f64| Response::of(method, topology, at);
+    let look = |at: f64| Response::new(method, topology, at);
     let table = match curved.len() {
-        ..=FEW => Table::of(curved.iter().map(|mode| η * mode.curvature), look),
+        ..=FEW => Table::at_points(curved.iter().map(|mode| η * mode.curvature), look),
         _ => Table::new(η * smallest, η * largest, look),
     };
     let table = match table {
@@ -80,7 +80,7 @@ struct Response {
 }
 
 impl Response {
-    fn of(method: &dyn Method, topology: &Topology, x: f64) -> oneway::Result<Self> {
+    fn new(method: &dyn Method, topology: &Topology, x: f64) -> oneway::Result<Self> {
         let noise = (floor::floor(method, topology, x)?.at_average / x).ln();
         let bias = floor::bias(method, topology, x)?.of_average.iter().map(|r| r / x).collect();
         Ok(Self { noise, bias })
@@ -93,7 +93,7 @@ impl Response {
         Self { noise: between(self.noise, other.noise), bias }
     }
 
-    /// Whether the two are the same but for what does not matter.
+    /// Whether the two are the same except for what does not matter.
     fn is_about(&self, other: &Self) -> bool {
         let apart: f64 = self.bias.iter().zip(&other.bias).map(|(a, b)| (a - b).abs()).sum();
         let size: f64 = other.bias.iter().map(|r| r.abs()).sum();
@@ -120,7 +120,7 @@ impl Table {
     }
 
     /// At these points, all positive; those that are there twice once.
-    fn of(
+    fn at_points(
         at: impl Iterator<Item = f64>,
         look: impl Fn(f64) -> oneway::Result<Response>,
     ) -> oneway::Result<Self> {
@@ -206,7 +206,7 @@ mod tests {
             calls.set(calls.get() + 1);
             look(x)
         };
-        let table = Table::of([0.1, 1.5, 0.1, 0.7].into_iter(), counted).unwrap();
+        let table = Table::at_points([0.1, 1.5, 0.1, 0.7].into_iter(), counted).unwrap();
         assert_eq!(calls.get(), 3);
         assert!([0.1, 0.7, 1.5].iter().all(|x| table.at(*x) == look(*x).unwrap()));
     }

@@ -28,7 +28,7 @@ pub(crate) struct Measured {
 
 impl Measured {
     /// What was measured of an entry; none if a repetition diverged.
-    pub(super) fn of(entry: &Entry, ran: &[Ran<'_>]) -> Answer<Self> {
+    pub(super) fn new(entry: &Entry, ran: &[Ran<'_>]) -> Answer<Self> {
         let own: Vec<&Ran<'_>> = ran.iter().filter(|ran| std::ptr::eq(ran.cell.entry, entry)).collect();
         let diverged = own.iter().filter(|ran| ran.result.end.status == CellStatus::Diverged).count();
         if diverged > 0 {

@@ -40,7 +40,7 @@ impl<T> Answer<T> {
     }
 
     /// What theory found, or its reason for finding nothing.
-    fn of(found: oneway::Result<T>) -> Self {
+    fn from_result(found: oneway::Result<T>) -> Self {
         match found {
             Ok(found) => Answer::Known(found),
             Err(error) => Answer::none(error.to_string()),
@@ -164,11 +164,11 @@ struct Place {
 
 impl Problems {
     /// Looks at every problem of the plan.
-    pub(crate) fn of(plan: &Plan) -> Result<Self> {
+    pub(crate) fn new(plan: &Plan) -> Result<Self> {
         let mut found = Self { facts: vec![], places: vec![] };
         for entry in &plan.entries {
             if !found.places.iter().any(|place| Arc::ptr_eq(&place.problem, &entry.problem)) {
-                let (facts, modes) = Facts::of(&*entry.problem.problem, entry.run.seed)?;
+                let (facts, modes) = Facts::new(&*entry.problem.problem, entry.run.seed)?;
                 found.facts.push(facts);
                 found.places.push(Place { problem: Arc::clone(&entry.problem), modes });
             }
@@ -196,8 +196,8 @@ impl Problems {
         let problem = self.place(entry)?;
         let facts = &self.facts[problem];
         let c_pi = entry.method.step_divisor(&entry.topology)?;
-        let step = Steps::of(entry, c_pi);
-        let stability = Answer::of(Stability::of(entry, step, facts.smoothness));
+        let step = Steps::new(entry, c_pi);
+        let stability = Answer::from_result(Stability::new(entry, step, facts.smoothness));
         let floor = match (&stability, &self.places[problem].modes) {
             (Answer::None { none }, _) | (_, Answer::None { none }) => Answer::none(none.clone()),
             (Answer::Known(known), Answer::Known(modes)) => {
@@ -216,10 +216,10 @@ impl Problems {
             c_pi,
             step,
             stability,
-            certificate: Proven::of(entry, step, facts),
+            certificate: Proven::new(entry, step, facts),
             floor,
             rounds_to_forget: flattest.map(|h| settled(1.0 / (step.last.effective * h))),
-            measured: Measured::of(entry, ran),
+            measured: Measured::new(entry, ran),
         })
     }
 }
@@ -231,25 +231,25 @@ fn settled(value: f64) -> f64 {
 }
 
 impl Step {
-    fn of(raw: f64, c_pi: f64) -> Self {
+    fn new(raw: f64, c_pi: f64) -> Self {
         Self { raw, effective: raw * c_pi }
     }
 }
 
 impl Steps {
-    fn of(entry: &Entry, c_pi: f64) -> Self {
+    fn new(entry: &Entry, c_pi: f64) -> Self {
         let last = entry.run.iterations.saturating_sub(1);
         let largest = entry.schedule.largest(entry.run.iterations);
         Self {
-            largest: Step::of(largest, c_pi),
-            last: Step::of(entry.schedule.at(last), c_pi),
+            largest: Step::new(largest, c_pi),
+            last: Step::new(entry.schedule.at(last), c_pi),
             last_for: measured::rounds_with_last_step(entry),
         }
     }
 }
 
 impl Stability {
-    fn of(entry: &Entry, step: Steps, smoothness: f64) -> oneway::Result<Self> {
+    fn new(entry: &Entry, step: Steps, smoothness: f64) -> oneway::Result<Self> {
         let limit = stability::limit(&*entry.method, &entry.topology)?;
         let limit =
             Step { raw: settled(limit.raw / smoothness), effective: settled(limit.effective / smoothness) };
@@ -259,7 +259,7 @@ impl Stability {
 }
 
 impl Proven {
-    fn of(entry: &Entry, step: Steps, facts: &Facts) -> Answer<Self> {
+    fn new(entry: &Entry, step: Steps, facts: &Facts) -> Answer<Self> {
         let Some(momentum) = momentum(entry) else {
             return Answer::none("the theorem is about SMTPP");
         };
@@ -283,9 +283,9 @@ impl Proven {
             oneway::Result::Ok(best.map(|best| {
                 let bound = best.bound(facts.start(), entry.run.iterations);
                 Self {
-                    largest: Step::of(settled(largest.step()), c_pi),
+                    largest: Step::new(settled(largest.step()), c_pi),
                     given: given.is_some(),
-                    step: Step::of(if given.is_some() { best.step() } else { settled(best.step()) }, c_pi),
+                    step: Step::new(if given.is_some() { best.step() } else { settled(best.step()) }, c_pi),
                     transient: settled(bound.transient),
                     floor: settled(bound.floor),
                     bound: settled(bound.total()),

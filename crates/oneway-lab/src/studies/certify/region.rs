@@ -224,14 +224,14 @@ fn runs(
     let ran = ways.runner.run(&cells, ways.store, false)?;
     let trial = |(momentum, step, entry): &(f64, f64, Entry)| {
         let ran = ran.iter().find(|ran| std::ptr::eq(ran.cell.entry, entry))?;
-        Some(Trial { momentum: *momentum, step: *step, outcome: Outcome::of(&ran.result, lowest_loss) })
+        Some(Trial { momentum: *momentum, step: *step, outcome: Outcome::new(&ran.result, lowest_loss) })
     };
     Ok(entries.iter().filter_map(trial).collect())
 }
 
 impl Outcome {
     /// How a run ended on a problem whose loss is nowhere below `lowest_loss`.
-    fn of(result: &CellResult, lowest_loss: f64) -> Self {
+    fn new(result: &CellResult, lowest_loss: f64) -> Self {
         let points = &result.points;
         let (first, last) = (&points[..points.len() / 2], &points[points.len() - points.len().div_ceil(4)..]);
         let mean = |of: &dyn Fn(&Measurement) -> f64| last.iter().map(of).sum::<f64>() / last.len() as f64;
@@ -278,7 +278,7 @@ mod tests {
             seconds_observing: 0.0,
             reason: None,
         };
-        Outcome::of(&CellResult { end, points: points.iter().enumerate().map(point).collect() }, 0.1)
+        Outcome::new(&CellResult { end, points: points.iter().enumerate().map(point).collect() }, 0.1)
     }
 
     #[test]

@@ -191,7 +191,8 @@ pub(crate) fn paired(Values(a): &Values, Values(b): &Values) -> Result<Interval,
         Some((a / b).ln())
     });
     let logs: Vec<f64> = pairs.collect();
-    let interval = Interval::of(&logs).ok_or_else(|| Missing("two repetitions that both have".to_owned()))?;
+    let interval =
+        Interval::new(&logs).ok_or_else(|| Missing("two repetitions that both have".to_owned()))?;
     let finite = interval.mean.is_finite() && interval.half.is_finite();
     if finite { Ok(interval) } else { Err(Missing("positive values to compare".to_owned())) }
 }

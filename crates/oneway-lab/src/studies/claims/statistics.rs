@@ -30,7 +30,7 @@ pub(crate) struct Interval {
 
 impl Interval {
     /// x̄ ± t₀.₉₇₅(r − 1)·s/√r of r values; with fewer than two there is no interval.
-    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+    pub(crate) fn new(values: &[f64]) -> Option<Self> {
         let r = values.len();
         if r < 2 {
             return None;
@@ -76,7 +76,7 @@ pub(crate) struct PowerLaw {
     pub(crate) exponent: f64,
     /// The standard error of p, from the residuals: it counts misfit as well as noise.
     pub(crate) error: f64,
-    /// Its degrees of freedom: points but for the two that a line takes.
+    /// Its degrees of freedom: points less the two that a line takes.
     pub(crate) freedom: usize,
 }
 
@@ -168,13 +168,13 @@ mod tests {
     #[test]
     fn intervals_are_students() {
         // mean 3, s² = 2.5, t = 2.776: half = 2.776·√(2.5/5)
-        let interval = Interval::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let interval = Interval::new(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert_eq!(interval.mean, 3.0);
         assert!((interval.half - 1.9632432).abs() < 1e-6);
         assert_eq!(interval.is_negative(), Answer::No);
         assert_eq!(interval.is_within(4.0), Answer::Unclear);
         assert_eq!((interval.is_within(5.0), interval.is_within(1.0)), (Answer::Yes, Answer::No));
-        assert!(Interval::of(&[1.0]).is_none());
+        assert!(Interval::new(&[1.0]).is_none());
         assert!((student_975(11) - 2.200985).abs() < 2e-4 && (student_975(60) - 2.000298).abs() < 1e-4);
     }
 

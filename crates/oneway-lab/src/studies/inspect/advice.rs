@@ -89,8 +89,8 @@ fn mending(repair: &RepairFacts) -> String {
         }
     };
     let fewest = match repair.count {
-        1 => "One more link mends it".to_owned(),
-        count => format!("{count} more links mend it, and fewer cannot"),
+        1 => "One more link repairs it".to_owned(),
+        count => format!("{count} more links repair it, and fewer cannot"),
     };
     let weight =
         weight.map(|weight| format!("; then {weight}, or values go round for ever")).unwrap_or_default();

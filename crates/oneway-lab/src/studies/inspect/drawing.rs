@@ -21,7 +21,7 @@ pub(crate) fn pictures(network: &Network, facts: &mut Inspection) -> Result<Vec<
     let repair = facts.assumption_1.repair.as_ref().filter(|repair| repair.shared);
     let missing = repair.map_or(&[][..], |repair| &repair.pull).iter().copied();
     let links = match (missing.len(), facts.period) {
-        (1.., _) => "all links, and in grey the fewest that mend it",
+        (1.., _) => "all links, and in grey the fewest that repair it",
         (0, 1) => "all links",
         (0, _) => "the links of round 0, and in grey those of others",
     };

@@ -117,7 +117,7 @@ impl Network {
         matches!(self.spec.links, LinksSpec::Matrices { .. })
     }
 
-    /// Assumption 1, and what mends it.
+    /// Assumption 1, and what repairs it.
     fn assumption(&self) -> Result<Assumption> {
         let failure = match self.full.check_common_root() {
             Ok(roots) => return Ok(Assumption { holds: true, roots, failure: None, repair: None }),
@@ -127,8 +127,8 @@ impl Network {
         let repair = match self.full.period() {
             [Pair { pull, push }] => {
                 let apart = self.apart();
-                let mend = if apart { repair::separate } else { repair::shared };
-                Some(RepairFacts::new(mend(pull, push)?, !apart))
+                let fewest = if apart { repair::separate } else { repair::shared };
+                Some(RepairFacts::new(fewest(pull, push)?, !apart))
             }
             _ => None,
         };

@@ -107,7 +107,7 @@ pub(crate) struct Assumption {
     pub(crate) roots: Vec<usize>,
     /// What fails.
     pub(crate) failure: Option<String>,
-    /// The least that mends it.
+    /// The least that repairs it.
     pub(crate) repair: Option<RepairFacts>,
 }
 

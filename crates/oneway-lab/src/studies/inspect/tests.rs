@@ -149,17 +149,17 @@ fn what_fails_comes_with_what_mends_it() {
         push_self_weight: false,
     };
     for (repair, sentence) in [
-        (repair(true, &[(2, 0)], &[(2, 0)], false), "One more link mends it: 2 → 0."),
+        (repair(true, &[(2, 0)], &[(2, 0)], false), "One more link repairs it: 2 → 0."),
         (
             repair(true, &[(2, 0), (1, 3)], &[(2, 0), (1, 3)], false),
-            "2 more links mend it, and fewer cannot: 2 → 0, 1 → 3.",
+            "2 more links repair it, and fewer cannot: 2 → 0, 1 → 3.",
         ),
         (
             repair(false, &[(0, 1)], &[(2, 0)], true),
-            "2 more links mend it, and fewer cannot: 0 → 1 in the pull graph and 2 → 0 in the push graph; then give agent 0 \
+            "2 more links repair it, and fewer cannot: 0 → 1 in the pull graph and 2 → 0 in the push graph; then give agent 0 \
              a self-weight in R, or values go round for ever.",
         ),
-        (repair(false, &[], &[(2, 0)], false), "One more link mends it: 2 → 0 in the push graph."),
+        (repair(false, &[], &[(2, 0)], false), "One more link repairs it: 2 → 0 in the push graph."),
         (repair(false, &[], &[], true), "No link is missing: give agent 0 a self-weight in R."),
     ] {
         let mut facts = dull();

@@ -66,7 +66,7 @@ fn topology(kind: &Kind) -> Result<Topology> {
 
 impl Behaviour {
     /// Of the steps with which sampled gradients lower ‖∇F(x̄)‖², the one that ends lowest with exact gradients.
-    pub(super) fn of(kind: &Kind) -> Result<Self> {
+    pub(super) fn new(kind: &Kind) -> Result<Self> {
         let method = kind.method([])?;
         let topology = topology(kind)?;
         let (exact, sampled) = (problem(Batch::Full)?, problem(Batch::Sampled(1))?);

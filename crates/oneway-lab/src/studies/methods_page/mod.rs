@@ -8,11 +8,10 @@ mod miniature;
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use oneway::codec::CODECS;
 use oneway::method::Network;
-use oneway::methods::estimator::ESTIMATORS;
-use oneway::methods::{KINDS, Kind};
+use oneway::methods::Kind;
 use oneway::parameters::Parameter;
+use oneway::registry::{self, Registry};
 use oneway_experiment::results::folder::OutputFolder;
 use rayon::prelude::*;
 
@@ -33,10 +32,11 @@ const GROUPS: [(Network, &str); 6] = [
     (Network::Central, "Centralised bounds"),
 ];
 
-/// Writes the page and its pictures.
+/// Writes the page and its pictures, of all that the process's registry has.
 pub(crate) fn write(folder: &OutputFolder) -> Result<()> {
-    let pictures = KINDS.par_iter().map(|kind| {
-        let behaviour = Behaviour::of(kind)?;
+    let registry = registry::installed();
+    let pictures = registry.methods().par_iter().map(|kind| {
+        let behaviour = Behaviour::new(kind)?;
         Ok((kind, behaviour))
     });
     let behaviours = pictures.collect::<oneway::Result<Vec<_>>>()?;
@@ -45,12 +45,12 @@ pub(crate) fn write(folder: &OutputFolder) -> Result<()> {
         folder.write(&format!("{IMAGES}/{}.svg", kind.name), miniature::svg(kind.name, behaviour))?;
     }
     let steps = behaviours.iter().map(|(_, behaviour)| behaviour.step).collect::<Vec<_>>();
-    folder.write(FILE, text(&steps)?)?;
+    folder.write(FILE, text(registry, &steps)?)?;
     Ok(())
 }
 
 /// The page; `steps` are those that the pictures were made with, method by method.
-fn text(steps: &[f64]) -> Result<String> {
+fn text(registry: &Registry, steps: &[f64]) -> Result<String> {
     let mut page = format!(
         "# Methods\n\n\
          Every method of the registry. This page is made from it: `just methods-page`. `oneway methods` prints the same \
@@ -67,12 +67,13 @@ fn text(steps: &[f64]) -> Result<String> {
          samples get somewhere, the one that ends lowest with exact gradients. It is no comparison: a method's best step with \
          samples is another, and parameters are the defaults.\n\n\
          Trust: **A**, read in the authors' code or text, its start too; **B**, in a standard form that several \
-         sources share, or in the authors' code but for what its documentation names; **C**, from memory: its identities are \
+         sources share, or in the authors' code except for what its documentation names; **C**, from memory: its identities are \
          tested, and its documentation says what was not verified.\n"
     );
     for (network, heading) in GROUPS {
         write!(page, "\n## {heading}\n\n{}.\n", capital(network.about()))?;
-        for (kind, step) in KINDS.iter().zip(steps).filter(|(kind, _)| kind.network() == network) {
+        let methods = registry.methods().iter().zip(steps);
+        for (kind, step) in methods.filter(|(kind, _)| kind.network() == network) {
             page += &section(kind, *step)?;
         }
     }
@@ -80,13 +81,13 @@ fn text(steps: &[f64]) -> Result<String> {
              What an agent makes of its stochastic gradients before it shares it: `estimator = \"storm\"` in a method that \
              has room for one.\n\n";
     page += "| name | what it is | rule | parameters |\n|---|---|---|---|\n";
-    for kind in ESTIMATORS {
+    for kind in registry.estimators() {
         let parameters = parameters(kind.parameters).join("; ");
         writeln!(page, "| `{}` | {} | {} | {parameters} |", kind.name, kind.about, cell(kind.rule))?;
     }
     page += "\n## Codecs\n\nLossy codes for messages: `compress = \"sign\"` in any method.\n\n";
     page += "| name | what it is | rule | parameters |\n|---|---|---|---|\n";
-    for kind in CODECS {
+    for kind in registry.codecs() {
         let parameters = parameters(kind.parameters).join("; ");
         writeln!(page, "| `{}` | {} | {} | {parameters} |", kind.name, kind.about, cell(kind.rule))?;
     }
@@ -150,9 +151,10 @@ mod tests {
             let pictured = section.and_then(|section| section.split("a step of ").nth(1));
             pictured.and_then(|text| text.split("/L").next()?.parse().ok()).unwrap_or(0.0)
         };
-        let steps: Vec<f64> = KINDS.iter().map(step).collect();
+        let registry = Registry::builtin();
+        let steps: Vec<f64> = registry.methods().iter().map(|kind| step(kind)).collect();
         assert!(
-            text(&steps).unwrap() == written,
+            text(&registry, &steps).unwrap() == written,
             "docs/methods.md is not up to date: run `just methods-page`"
         );
     }

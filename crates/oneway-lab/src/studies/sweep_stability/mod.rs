@@ -143,7 +143,7 @@ fn topologies(
             Links::Digraphs(_) => "its links change with the round",
             Links::Explicit(_) => "its weights are given link by link",
         };
-        bail!("{}: no trees can be cut from it, for {why}: give --graph full", called(text));
+        bail!("{}: it has no spanning trees, because {why}: give --graph full", called(text));
     }
     let of = |&graph: &Subgraph| {
         let topology = links.topology(&request.spec, graph)?;

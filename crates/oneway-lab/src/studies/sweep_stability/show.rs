@@ -88,7 +88,7 @@ pub(crate) fn gaps(sweep: &Sweep, rows: &[Row]) -> String {
 /// The limits over the axis, and for each graph a map of what momentum gains, all in one scale.
 pub(crate) fn pictures(sweep: &Sweep, rows: &[Row]) -> Vec<Picture> {
     let ratios = rows.iter().flat_map(|row| (0..sweep.momenta.len()).filter_map(|at| row.gain(at)));
-    let scale = heat::Scale::of(ratios);
+    let scale = heat::Scale::new(ratios);
     let maps = sweep.graphs.iter().map(|&graph| gain(sweep, rows, graph, scale));
     std::iter::once(limits(sweep, rows)).chain(maps).collect()
 }
@@ -111,7 +111,7 @@ fn limits(sweep: &Sweep, rows: &[Row]) -> Picture {
         lines.extend(λ.map(|_| (variant("SMTPP", graph), graph, Some(at))));
         lines.push((variant("Push-Pull", graph), graph, None));
     }
-    let palette = Palette::of(lines.iter().map(|(name, ..)| &**name));
+    let palette = Palette::new(lines.iter().map(|(name, ..)| &**name));
     let series = lines.iter().map(|(name, graph, momentum)| {
         let here = rows.iter().filter(|row| row.graph == *graph);
         let limit = |row: &Row| momentum.map_or(row.push_pull(), |at| row.smtpp(at));

@@ -22,7 +22,7 @@ use crate::number::number;
 pub(crate) struct Comparison {
     topologies: Vec<String>,
     methods: Vec<String>,
-    /// A row for each method, a result for each topology; none where the method sits it out.
+    /// A row for each method, a result for each topology; none where the method leaves it out.
     results: Vec<Vec<Option<Score>>>,
     /// F* of each topology's problem, where scores are losses; none where they are gradients, which are smallest at 0.
     lowest: Option<Vec<f64>>,
@@ -196,7 +196,7 @@ impl Comparison {
     /// How many times the best method's score each method has; of losses, how many times its distance from F*.
     pub(crate) fn picture(&self) -> Picture {
         let values = self.ratios();
-        let scale = heat::Scale::of(values.iter().flatten().flatten().copied());
+        let scale = heat::Scale::new(values.iter().flatten().flatten().copied());
         let map = HeatMap {
             title: match self.lowest {
                 Some(_) => "Tuned methods: F − F* over the best of the column".to_owned(),
@@ -240,7 +240,7 @@ mod tests {
         };
         assert_eq!(ratios(&[0.5, 0.75, 1.5], Some(0.25)), [1.0, 2.0, 5.0]);
         assert_eq!(ratios(&[0.5, 0.75, 1.5], None), [1.0, 1.5, 3.0], "gradients are smallest at 0");
-        // both at F* but for rounding, and even on the wrong side of it
+        // both at F* except for rounding, and even on the wrong side of it
         assert_eq!(ratios(&[0.25, 0.25 - 1e-17], Some(0.25)), [1.0, 1.0]);
         assert_eq!(ratios(&[0.0, 0.0], Some(0.0)), [1.0, 1.0]);
     }

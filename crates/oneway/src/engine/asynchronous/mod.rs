@@ -26,6 +26,7 @@
 mod clock;
 mod log;
 mod outbox;
+mod source;
 mod synchronous;
 mod wires;
 
@@ -51,6 +52,7 @@ use crate::{Error, Result};
 
 use log::{Tape, fingerprint, put_number};
 use outbox::Outbox;
+use source::Source;
 use wires::{Wire, Wires};
 
 /// All agents of an asynchronous run. A round of this [`Engine`] is one unit of virtual time.
@@ -100,32 +102,6 @@ pub struct Asynchronous<'a> {
     starvation: Option<Starvation>,
     /// Σ of the push rows on their way, once someone has looked.
     in_flight: OnceCell<Vec<f64>>,
-}
-
-/// Where times come from.
-#[derive(Debug)]
-enum Source {
-    /// Drawn: the mean step of each agent, and when each wakes next. Times are not negative, so that their bits are in order.
-    Drawn { clock: Clock, paces: Vec<f64>, due: BinaryHeap<Reverse<(u64, u32)>> },
-    /// Read.
-    Logged(Tape<Vec<u8>>),
-}
-
-impl Source {
-    /// The next wake that is not after `end`, of whom and when.
-    fn wake_until(&mut self, end: f64) -> Option<(usize, f64)> {
-        match self {
-            Source::Drawn { due, .. } => {
-                let &Reverse((bits, agent)) = due.peek()?;
-                let time = f64::from_bits(bits);
-                (time <= end).then(|| {
-                    due.pop();
-                    (agent as usize, time)
-                })
-            }
-            Source::Logged(tape) => tape.wake_until(end).map(|(agent, time)| (agent as usize, time)),
-        }
-    }
 }
 
 impl<'a> Asynchronous<'a> {
@@ -206,7 +182,7 @@ overtaken would spoil them"
             wakes: 0,
             bytes: 0,
             logged: None,
-            starvation: Starvation::of(&setup, &profile)?,
+            starvation: Starvation::new(&setup, &profile)?,
             in_flight: OnceCell::new(),
             profile,
         };
@@ -225,10 +201,8 @@ overtaken would spoil them"
     }
 
     fn fresh_graphs(&self) -> [Wires; 2] {
-        {
-            let [_, pull, push] = self.profile.widths(self.d);
-            graphs(&self.setup, [pull, push])
-        }
+        let [_, pull, push] = self.profile.widths(self.d);
+        graphs(&self.setup, [pull, push])
     }
 
     /// The log so far, if one is kept.

@@ -109,7 +109,7 @@ impl<'a> Unreliable<'a> {
             news: News::new(links(|pair| &pair.pull), n, faults.delay, faults.missing, pull),
             mass: Mass::new(links(|pair| &pair.push), faults.delay, push),
             bytes_sent: 0,
-            starvation: Starvation::of(&setup, &profile)?,
+            starvation: Starvation::new(&setup, &profile)?,
             in_flight: OnceCell::new(),
             profile,
             setup,

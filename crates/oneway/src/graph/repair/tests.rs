@@ -52,9 +52,9 @@ fn fewest(pairs: usize, holds: impl Fn(usize) -> bool) -> Vec<u8> {
 
 /// New links between distinct agents, none twice, with which everyone reaches everyone.
 fn assert_connects(graph: &Digraph, links: &[(usize, usize)]) {
-    let mended = Digraph::from_edges(graph.agents(), graph.edges().chain(links.iter().copied())).unwrap();
-    assert_eq!(mended.edge_count(), graph.edge_count() + links.len(), "{graph:?} {links:?}");
-    assert!(mended.is_strongly_connected(), "{graph:?} {links:?}");
+    let repaired = Digraph::from_edges(graph.agents(), graph.edges().chain(links.iter().copied())).unwrap();
+    assert_eq!(repaired.edge_count(), graph.edge_count() + links.len(), "{graph:?} {links:?}");
+    assert!(repaired.is_strongly_connected(), "{graph:?} {links:?}");
 }
 
 #[test]
@@ -123,9 +123,9 @@ fn uniform(pull: &Digraph, push: &Digraph) -> (Mixing, Mixing) {
 }
 
 fn with(graph: &Digraph, links: &[(usize, usize)]) -> Digraph {
-    let mended = Digraph::from_edges(graph.agents(), graph.edges().chain(links.iter().copied())).unwrap();
-    assert_eq!(mended.edge_count(), graph.edge_count() + links.len(), "a link was there already");
-    mended
+    let repaired = Digraph::from_edges(graph.agents(), graph.edges().chain(links.iter().copied())).unwrap();
+    assert_eq!(repaired.edge_count(), graph.edge_count() + links.len(), "a link was there already");
+    repaired
 }
 
 /// Mends two graphs apart; how many links it took.
@@ -156,7 +156,7 @@ fn no_fewer_links_give_two_graphs_a_common_root() {
             _ => vec![(0, 0); 30_000],
         };
         for (r, c) in sampled {
-            let drawn = |draws: &mut Draws| draws.below(digraphs) & draws.below(digraphs); // few links: much to mend
+            let drawn = |draws: &mut Draws| draws.below(digraphs) & draws.below(digraphs); // few links: much to repair
             let (r, c) = match n {
                 1..=3 => (r, c),
                 4 => (r, drawn(&mut draws)),
@@ -177,8 +177,8 @@ fn links_that_carry_both_graphs_must_be_strongly_connected() {
         assert_eq!(repair.is_empty(), check_common_root(&r, &c).is_ok(), "{graph:?}");
         assert_eq!(repair.pull, repair.push);
         assert_eq!(repair.pull, strongly_connecting(&graph));
-        let mended = with(&graph, &repair.pull);
-        let (r, c) = uniform(&mended, &mended);
+        let repaired = with(&graph, &repair.pull);
+        let (r, c) = uniform(&repaired, &repaired);
         assert_eq!(check_common_root(&r, &c).unwrap(), [0, 1, 2]);
     }
 }

@@ -24,7 +24,7 @@ pub struct AdamDescent {
 pub type Adam = Central<AdamDescent>;
 
 impl AdamDescent {
-    fn of(parameters: &Parameters) -> Result<Self> {
+    fn from_parameters(parameters: &Parameters) -> Result<Self> {
         let share = |name| {
             parameters.real_where(name, |β| (0.0..1.0).contains(&β), "the coefficient must be in [0, 1)")
         };
@@ -69,6 +69,6 @@ pub(in crate::methods) const KIND: Kind = Kind {
         Parameter::number("beta2", "β₂ in [0, 1), what is kept of the squares", 0.999),
         Parameter::number("epsilon", "ε > 0, added to the root of the squares", 1e-8),
     ],
-    build: |parameters| Ok(Box::new(Central::of(AdamDescent::of(parameters)?))),
+    build: |parameters| Ok(Box::new(Central::from_descent(AdamDescent::from_parameters(parameters)?))),
     with_estimator: None,
 };

@@ -21,7 +21,7 @@ pub type Csgdm = Central<MomentumDescent>;
 impl Csgdm {
     /// CSGDM with momentum coefficient λ ∈ (0, 1]; λ = 1 is plain SGD.
     pub fn new(λ: f64) -> Result<Self> {
-        Ok(Central::of(MomentumDescent { λ: momentum_coefficient("CSGDM", λ)? }))
+        Ok(Central::from_descent(MomentumDescent { λ: momentum_coefficient("CSGDM", λ)? }))
     }
 }
 

@@ -62,7 +62,7 @@ impl Descent for Plain {
 
 impl<D: Descent> Central<D> {
     /// This descent along the mean gradient.
-    pub const fn of(descent: D) -> Self {
+    pub const fn from_descent(descent: D) -> Self {
         Self { descent, estimator: Gradient }
     }
 
@@ -151,7 +151,7 @@ struct Around;
 
 impl Skeleton for Around {
     fn around<E: Estimator>(self, estimator: E) -> Result<Box<dyn Method>> {
-        Ok(Box::new(Central::of(Plain).with(estimator)))
+        Ok(Box::new(Central::from_descent(Plain).with(estimator)))
     }
 }
 
@@ -163,7 +163,7 @@ pub(super) const SGD: Kind = Kind {
     trust: Trust::A,
     graphs: &[Subgraph::Full],
     parameters: &[],
-    build: |_| Ok(Box::new(Central::of(Plain))),
+    build: |_| Ok(Box::new(Central::from_descent(Plain))),
     with_estimator: Some(|_, estimator| with_any(estimator, Around)),
 };
 
@@ -175,7 +175,7 @@ pub(super) const STORM: Kind = Kind {
     parameters: &[estimator::STORM],
     build: |parameters| {
         let storm = Storm::new("central-storm", parameters.real("momentum")?)?;
-        Ok(Box::new(Central::of(Plain).with(storm)))
+        Ok(Box::new(Central::from_descent(Plain).with(storm)))
     },
     with_estimator: None,
     ..SGD

@@ -30,7 +30,7 @@
 //! - **Compressed SMTPP**: SMTPP with COMM on both graphs, the first of the directions that its authors name for the future. Σv = Σm
 //!   whatever the codec does.
 //!
-//! Rules of trust C are from memory, but for compressed SMTPP, which is new: no bound on γ and α is proven for R ≠ C. Tested of all: with the identity for codec and γ = α = 1 they are the method inside, bits
+//! Rules of trust C are from memory, except for compressed SMTPP, which is new: no bound on γ and α is proven for R ≠ C. Tested of all: with the identity for codec and γ = α = 1 they are the method inside, bits
 //! apart; they find x* exactly with the codecs they allow; Σv = Σm in every round. Not verified against the authors' texts: for
 //! CPP and RCPP, that models are sent after the step (X − ηV, as Push-Pull does) and not before; for RCPP that one scale serves both
 //! graphs; for the sector-bound heavy ball, that the map acts on what is sent and not on differences along links.
@@ -294,7 +294,7 @@ pub(in crate::methods) const COMPRESSED_SMTPP: Coded = Coded {
     codec: ("quantise", &[("bits", 4.0)]),
     build: |given, estimator, codec| {
         no_room("compressed-smtpp", estimator, "rcpp")?;
-        let inner = Tracking::of(Momentum::new("compressed-smtpp", given.real("momentum")?)?);
+        let inner = Tracking::from_estimator(Momentum::new("compressed-smtpp", given.real("momentum")?)?);
         let damping = damping("compressed-smtpp", given)?;
         Ok(Box::new(Compressed::new("compressed-smtpp", Box::new(inner), codec, [damping; 2])?))
     },

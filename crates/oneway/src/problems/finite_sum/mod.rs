@@ -16,7 +16,7 @@ use crate::data::{Dataset, SparseRows};
 use crate::numeric::row::Agents;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
-use crate::problem::Problem;
+use crate::problem::{GradientBatch, Problem};
 use crate::{Error, Result};
 
 pub use regulariser::Regulariser;
@@ -119,6 +119,22 @@ impl<M: Model> FiniteSum<M> {
         self.regulariser.finish_gradient(x, count, g);
     }
 
+    /// Stochastic gradients of some agents.
+    #[inline(never)] // see above
+    fn make_gradients(&self, batch: GradientBatch<'_>) {
+        match self.batch {
+            Batch::Sampled(size) => widest(
+                #[inline(always)]
+                || self.rows.features.with(DrawnRows { problem: self, size, batch }),
+            ),
+            Batch::Full => {
+                let GradientBatch { agents, points, draws: _, mut gradients } = batch;
+                let all = agents.iter().enumerate();
+                all.for_each(|(q, agent)| _ = self.exact(agent, points.row(q), gradients.row(q)));
+            }
+        }
+    }
+
     /// f_i and ∇f_i at each of these points, a block of rows at a time. A point has the same bits alone and beside others.
     fn exact_at(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
         let (d, m, first) = (self.dim(), self.rows_per_agent, self.first_row(agent));
@@ -175,12 +191,12 @@ impl<M: Model> Problem for FiniteSum<M> {
     }
 
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {
-        match self.batch {
-            Batch::Sampled(size) => {
-                self.of_rows(RowNumbers::Drawn(size, self.rows_of(agent), draws), size, x, g);
-            }
-            Batch::Full => _ = self.exact(agent, x, g),
-        }
+        self.make_gradients(GradientBatch::one(agent, x, draws, g));
+    }
+
+    fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
+        self.make_gradients(batch);
+        Ok(())
     }
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
@@ -275,6 +291,38 @@ impl<M: Model> Kernel for AddRows<'_, M> {
             loss += self.model.add_gradient(RowAt { entries, r }, self.targets[r], self.x, self.g);
         }
         loss
+    }
+}
+
+/// Writes the gradients of some agents, each of `size` rows that it draws. The way to the loops is chosen once for all of them, and
+/// what one agent's row waits for (its product, an exponential, the regulariser's divisions) overlaps with the next agent's.
+struct DrawnRows<'a, M> {
+    problem: &'a FiniteSum<M>,
+    size: usize,
+    batch: GradientBatch<'a>,
+}
+
+impl<M: Model> Kernel for DrawnRows<'_, M> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<E: Entries>(self, entries: E) {
+        let Self { problem: FiniteSum { model, regulariser, rows, rows_per_agent, .. }, size, batch } = self;
+        let GradientBatch { agents, points, draws, mut gradients } = batch;
+        for (q, draws) in draws.iter_mut().enumerate() {
+            let (first, x, g) = (agents.get(q) * rows_per_agent, points.row(q), gradients.row(q));
+            match size {
+                1 => regulariser.put_gradient(x, g), // its divisions go on while the row is looked at
+                _ => g.fill(0.0),
+            }
+            for _ in 0..size {
+                let r = first + draws.below(*rows_per_agent);
+                model.add_slope(RowAt { entries, r }, rows.targets[r], x, g);
+            }
+            if size > 1 {
+                regulariser.finish_gradient_here(x, size, g);
+            }
+        }
     }
 }
 

@@ -36,23 +36,42 @@ impl Regulariser {
 
     /// From a sum over `rows` rows to the gradient: g ← g/rows + ∇φ(x).
     pub(super) fn finish_gradient(self, x: &[f64], rows: usize, g: &mut [f64]) {
-        let per_row = 1.0 / rows as f64;
         widest(
             #[inline(always)]
-            || match self {
-                Self::Ridge(α) => {
-                    for (g, x) in g.iter_mut().zip(x) {
-                        *g = *g * per_row + α * x;
-                    }
-                }
-                Self::NonConvex(α) => {
-                    for (g, x) in g.iter_mut().zip(x) {
-                        let q = 1.0 + x * x;
-                        *g = *g * per_row + 2.0 * α * x / (q * q); // (x²/(1+x²))′ = 2x/(1+x²)²
-                    }
-                }
-            },
+            || self.finish_gradient_here(x, rows, g),
         );
+    }
+
+    /// The same, compiled into its caller, for the vectors that the caller is compiled for.
+    #[inline(always)]
+    pub(super) fn finish_gradient_here(self, x: &[f64], rows: usize, g: &mut [f64]) {
+        let per_row = 1.0 / rows as f64;
+        self.with_slopes(x, g, |g, slope| g * per_row + slope);
+    }
+
+    /// g ← 0 + ∇φ(x): the gradient of a row that enters no column. Adding a row's own then gives the bits of
+    /// [`finish_gradient`](Self::finish_gradient) with one row, since a + b = b + a and a·1 = a.
+    #[inline(always)]
+    pub(super) fn put_gradient(self, x: &[f64], g: &mut [f64]) {
+        self.with_slopes(x, g, |_, slope| 0.0 + slope);
+    }
+
+    /// g_k ← of(g_k, ∂φ/∂x_k).
+    #[inline(always)]
+    fn with_slopes(self, x: &[f64], g: &mut [f64], of: impl Fn(f64, f64) -> f64) {
+        match self {
+            Self::Ridge(α) => {
+                for (g, x) in g.iter_mut().zip(x) {
+                    *g = of(*g, α * x);
+                }
+            }
+            Self::NonConvex(α) => {
+                for (g, x) in g.iter_mut().zip(x) {
+                    let q = 1.0 + x * x;
+                    *g = of(*g, 2.0 * α * x / (q * q)); // (x²/(1+x²))′ = 2x/(1+x²)²
+                }
+            }
+        }
     }
 
     /// The largest |φ″| of a coordinate, which is that at 0; 2α(1 − 3x²)/(1 + x²)³ is at least −α/2.

@@ -59,6 +59,44 @@ fn gradient(problem: &dyn Problem, agent: usize, x: &[f64]) -> Vec<f64> {
     g
 }
 
+/// The gradients of all agents in one call, against rows added one by one, losses and all.
+fn check_one_call<M: Model>(model: M, size: usize, φ: Regulariser, seed: u64) {
+    let problem = FiniteSum::new(model, &data(), φ, Sharing::among(3).batch(Batch::Sampled(size))).unwrap();
+    let d = problem.dim();
+    let drawn = |agent| Draws::new(seed, Purpose::Gradient, agent, 1);
+    let (points, mut found) = (point(3 * d, 1.0, seed), vec![9.0; 3 * d]);
+    let batch = GradientBatch {
+        agents: Agents::Range { first: 0, len: 3 },
+        points: crate::numeric::row::Rows::new(&points, d, d),
+        draws: &mut [0, 1, 2].map(drawn),
+        gradients: crate::numeric::row::RowsMut::new(&mut found, d, d),
+    };
+    problem.gradients(batch).unwrap();
+    for (agent, (x, found)) in points.chunks(d).zip(found.chunks(d)).enumerate() {
+        let (mut draws, mut g) = (drawn(agent), vec![0.0; d]);
+        let rows = RowNumbers::Drawn(size, problem.rows_of(agent), &mut draws);
+        problem.add_rows(rows, x, &mut g);
+        problem.regulariser.finish_gradient(x, size, &mut g);
+        assert_eq!(bits(found), bits(&g), "{:?}, batch {size}, {φ:?}", problem.model);
+    }
+}
+
+#[test]
+fn gradients_in_one_call_have_the_bits_of_rows_added_one_by_one() {
+    for (size, seed) in [(1, 1), (1, 2), (2, 3), (7, 4)] {
+        for φ in [Regulariser::Ridge(0.0), Regulariser::Ridge(0.3), Regulariser::NonConvex(0.2)] {
+            let many: Vec<f64> = (-1..19).map(f64::from).collect();
+            check_one_call(Softmax::new(&data()).unwrap(), size, φ, seed);
+            check_one_call(Softmax::with_classes(FEATURES, &many).unwrap(), size, φ, seed);
+            check_one_call(LeastSquares::new(FEATURES), size, φ, seed);
+            check_one_call(TwoLayer::new(&data(), 5, 1).unwrap(), size, φ, seed);
+            for loss in [RobustLoss::Welsch, RobustLoss::Cauchy] {
+                check_one_call(Robust::new(FEATURES, loss, 0.7).unwrap(), size, φ, seed);
+            }
+        }
+    }
+}
+
 fn regulariser() -> impl Strategy<Value = Regulariser> {
     (any::<bool>(), 0.0..2.0).prop_map(|(ridge, α)| match ridge {
         true => Regulariser::Ridge(α),

@@ -57,6 +57,13 @@ pub(super) fn add_scaled(sum: &mut [f64], a: f64, x: &[f64]) {
 /// All exponents are taken from the largest, M: ln Σ e^z = M + ln Σ e^{z−M}, so that none overflows and the sum is at least 1.
 #[inline(always)]
 pub(super) fn softmax_loss(z: &mut [f64], y: usize) -> f64 {
+    let [sum, short] = softmax_slopes(z, y);
+    libm::log(sum) + short
+}
+
+/// ∂ℓ/∂z in place of z, without ℓ; returns Σ e^{z−M} and M − z_y, of which ℓ is made.
+#[inline(always)]
+pub(super) fn softmax_slopes(z: &mut [f64], y: usize) -> [f64; 2] {
     let largest = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let short = largest - z[y];
     z.iter_mut().for_each(|z| *z = exp_neg(largest - *z));
@@ -64,7 +71,7 @@ pub(super) fn softmax_loss(z: &mut [f64], y: usize) -> f64 {
     z.iter().for_each(|e| sum += e);
     z.iter_mut().for_each(|e| *e /= sum);
     z[y] -= 1.0;
-    libm::log(sum) + short
+    [sum, short]
 }
 
 /// Whether z_y is larger than all others: who is undecided is wrong.

@@ -69,8 +69,14 @@ pub trait Model: Send + Sync + Debug {
     fn target(&self, label: f64) -> Result<f64>;
 
     /// Adds ∇ℓ(x; a, b) to `g` and returns ℓ(x; a, b). Columns of the row are below [`features`](Self::features), x and g have
-    /// [`dim`](Self::dim) numbers. It must not allocate, and use only what the bit contract allows.
+    /// [`dim`](Self::dim) numbers, and to each of g's it adds once. It must not allocate, and use only what the bit contract allows.
     fn add_gradient(&self, row: impl Row, target: f64, x: &[f64], g: &mut [f64]) -> f64;
+
+    /// Adds ∇ℓ(x; a, b) to `g`, with the bits of [`add_gradient`](Self::add_gradient): for models whose loss takes time of its own.
+    #[inline(always)]
+    fn add_slope(&self, row: impl Row, target: f64, x: &[f64], g: &mut [f64]) {
+        self.add_gradient(row, target, x, g);
+    }
 
     /// Whether x classifies the row rightly; none where that has no meaning.
     fn is_right(&self, _row: impl Row, _target: f64, _x: &[f64]) -> Option<bool> {

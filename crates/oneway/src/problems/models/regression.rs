@@ -10,6 +10,12 @@ pub trait ResidualLoss: Send + Sync + Debug {
     /// ρ(r) and ρ′(r).
     fn at(&self, r: f64) -> (f64, f64);
 
+    /// ρ′(r) alone, with the same bits.
+    #[inline(always)]
+    fn slope(&self, r: f64) -> f64 {
+        self.at(r).1
+    }
+
     /// An upper bound on ρ′², where there is one.
     fn slope_sq(&self) -> Option<f64> {
         None
@@ -79,6 +85,12 @@ impl<L: ResidualLoss> Model for Regression<L> {
         let (loss, slope) = self.loss.at(residual);
         row.entries().for_each(|(column, a)| g[column] += slope * a); // ∇ρ(r) = ρ′(r) a
         loss
+    }
+
+    #[inline(always)]
+    fn add_slope(&self, row: impl Row, target: f64, x: &[f64], g: &mut [f64]) {
+        let slope = self.loss.slope(row.product(x) - target);
+        row.entries().for_each(|(column, a)| g[column] += slope * a);
     }
 
     fn curvature(&self) -> Option<f64> {

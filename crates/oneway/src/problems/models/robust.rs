@@ -48,6 +48,14 @@ impl ResidualLoss for ScaledLoss {
         (0.5 * self.c_squared * loss, r * weight) // ρ(r), ρ′(r)
     }
 
+    #[inline(always)]
+    fn slope(&self, r: f64) -> f64 {
+        match self.loss {
+            RobustLoss::Welsch => self.at(r).1,
+            RobustLoss::Cauchy => r * (1.0 / (1.0 + r * r / self.c_squared)), // no logarithm
+        }
+    }
+
     fn slope_sq(&self) -> Option<f64> {
         Some(match self.loss {
             RobustLoss::Welsch => self.c_squared / (2.0 * std::f64::consts::E),

@@ -5,6 +5,9 @@ use super::{Model, Row};
 use crate::data::{self, Dataset};
 use crate::{Error, Result};
 
+/// Up to this many classes, room for the scores costs nothing to clear; for most it takes as long as the exponentials.
+const FEW_CLASSES: usize = 16;
+
 /// ℓ(x; a, y) = ln Σ_c exp(a·W_c) − a·W_y over C classes, with x the weights W, of each feature those of all classes.
 ///
 /// Its second derivative by the scores is diag(p) − ppᵀ, whose eigenvalues are from 0 to ½; its first is p − e_y, with
@@ -64,6 +67,14 @@ impl Model for Softmax {
     }
 
     #[inline(always)]
+    fn add_slope(&self, row: impl Row, target: f64, x: &[f64], g: &mut [f64]) {
+        match self.classes.len() {
+            few @ ..=FEW_CLASSES => add_slope(row, target, x, g, &mut [0.0; FEW_CLASSES][..few]),
+            many => add_slope(row, target, x, g, &mut [0.0; MOST_CLASSES][..many]),
+        }
+    }
+
+    #[inline(always)]
     fn is_right(&self, row: impl Row, target: f64, x: &[f64]) -> Option<bool> {
         let mut scores = [0.0; MOST_CLASSES];
         let scores = &mut scores[..self.classes.len()];
@@ -78,6 +89,14 @@ impl Model for Softmax {
     fn slope_sq(&self) -> Option<f64> {
         Some(2.0)
     }
+}
+
+/// [`Model::add_slope`] in room for the scores, which are zero.
+#[inline(always)]
+fn add_slope(row: impl Row, target: f64, x: &[f64], g: &mut [f64], scores: &mut [f64]) {
+    layer::add_outputs(row, x, scores);
+    layer::softmax_slopes(scores, target as usize);
+    layer::add_outer(row, scores, g);
 }
 
 /// The labels that stand for classes, ascending: the c-th is class c.

@@ -115,7 +115,7 @@ impl Inbound {
         };
         let first = read_message(&mut stream).await?;
         if !id::read(&first).is_some_and(|id| peer.may_have(id)) {
-            bail!("it is {} by its certificate, and not by its first message", peer.name());
+            bail!("its certificate is that of {}, and its first message is of another", peer.name());
         }
         Ok((peer, stream, first))
     }

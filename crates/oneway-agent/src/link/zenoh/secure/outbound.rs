@@ -58,7 +58,7 @@ async fn dial(
     outside.flush().await?;
     let answer = read_message(&mut outside).await.context("it ended the connection")?;
     if !id::read(&answer).is_some_and(|id| peer.may_have(id)) {
-        bail!("it is {} by its certificate, and not by its first message", peer.name());
+        bail!("its certificate is that of {}, and its first message is of another", peer.name());
     }
     inside.write_all(&answer).await?;
     Ok(outside)

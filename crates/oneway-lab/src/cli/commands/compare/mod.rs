@@ -161,7 +161,7 @@ fn table(left: &Side, right: &Side) -> Table {
 /// A mean and its interval.
 fn shown(values: &[(u64, f64)]) -> String {
     let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
-    match (Interval::of(&values), mean(&values)) {
+    match (Interval::new(&values), mean(&values)) {
         (Some(interval), _) => format!("{} ± {}", short(interval.mean), rough(interval.half)),
         (None, Some(one)) => short(one),
         (None, None) => "–".to_owned(),
@@ -178,9 +178,9 @@ fn difference(a: &[(u64, f64)], b: &[(u64, f64)]) -> String {
     };
     let same_seeds = a.len() == b.len() && a.iter().zip(b).all(|((one, _), (other, _))| one == other);
     let half = match same_seeds {
-        true => Interval::of(&a.iter().zip(b).map(|((_, a), (_, b))| b - a).collect::<Vec<f64>>()),
-        false => Interval::of(&plain(a))
-            .zip(Interval::of(&plain(b)))
+        true => Interval::new(&a.iter().zip(b).map(|((_, a), (_, b))| b - a).collect::<Vec<f64>>()),
+        false => Interval::new(&plain(a))
+            .zip(Interval::new(&plain(b)))
             .map(|(a, b)| Interval { mean: b.mean - a.mean, half: a.half.hypot(b.half) }),
     };
     match half {

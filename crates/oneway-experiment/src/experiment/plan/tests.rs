@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::hash::sha256;
 
 /// The text that keys are hashes of is pinned: a field that is renamed, or another `Debug`, must not change it. If it has to change,
 /// its version goes up, and finished cells are computed again.

@@ -1,20 +1,20 @@
 //! What the user means: validated cells, one for each topology × method × repetition.
 
-use std::fmt;
+mod cell;
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow, bail};
-use oneway::engine::metrics::Extras;
 use oneway::engine::schedule::{self, Schedule};
 use oneway::engine::unreliable::{self, Faults, Unreliable};
 use oneway::engine::{Engine, Setup};
 use oneway::graph::Topology;
-use oneway::graph::mixing::Mixing;
 use oneway::method::{Method, Network};
 use oneway::methods::combine::Recipe;
 use oneway::numeric::Precision;
-use oneway::numeric::sample::derive_seed;
 
 use super::Experiment;
 use super::clock::Timing;
@@ -24,9 +24,9 @@ use super::problem::{BuiltProblem, Problems};
 use super::spec::{MethodSpec, RunSpec, Scaling, Spec, StepSpec, TopologySpec};
 use super::supplies::Supplies;
 use super::sweep::Chosen;
-use crate::hash::sha256;
-use crate::identity::Identity;
 use crate::problem_facts::Optimum;
+
+pub use cell::Cell;
 
 /// Everything that will run, checked: nothing that a user can get wrong is left to find.
 #[derive(Debug)]
@@ -75,19 +75,6 @@ pub struct Entry {
     pub swept: Chosen,
 }
 
-/// One run.
-#[derive(Debug, Clone)]
-pub struct Cell<'a> {
-    /// The method on its topology.
-    pub entry: &'a Entry,
-    /// Which repetition it is, from 0.
-    pub(crate) repetition: u64,
-    /// Seed of the sampling: the same for all methods and topologies of a repetition.
-    pub(crate) seed: u64,
-    /// Hash of all that the result depends on, the code included.
-    pub(crate) key: String,
-}
-
 /// The column of `curves.csv` that says in which precision a run was made, where it is not the usual one.
 const PRECISION: &str = "run.precision";
 
@@ -118,11 +105,13 @@ impl Plan {
                 bail!("run: `precision` = \"{}\": theory is checked in \"f64\"", run.precision);
             }
             if timing.is_asynchronous() {
-                bail!("method \"{method_name}\" is asynchronous, and theory is true of rounds");
+                bail!(
+                    "method \"{method_name}\" is asynchronous, and the theory covers synchronous rounds only"
+                );
             }
             if !faults.are_none() {
                 bail!(
-                    "the links of topology \"{topology_name}\" fail, and theory is true of links that do not"
+                    "the links of topology \"{topology_name}\" fail, and the theory covers links that never do"
                 );
             }
         }
@@ -190,7 +179,7 @@ fn with_advice<'a>(error: anyhow::Error, elsewhere: impl Iterator<Item = &'a Top
     match names.is_empty() {
         true => error,
         false => {
-            anyhow!("{error:#}; `only = [{}]` in the method lets it sit out the others", names.join(", "))
+            anyhow!("{error:#}; `only = [{}]` in the method keeps it off the others", names.join(", "))
         }
     }
 }
@@ -290,39 +279,6 @@ impl Entry {
         self.measure.loss_gap.then(|| self.problem.optimum())
     }
 
-    /// Its repetitions.
-    pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
-        let identity = self.identity();
-        (0..self.run.repetitions).map(move |repetition| {
-            let seed = derive_seed(self.run.seed, repetition);
-            let mut identity = identity.clone();
-            identity.text("code", crate::code());
-            identity.count("seed", seed);
-            Cell { entry: self, repetition, seed, key: identity.sha256() }
-        })
-    }
-
-    /// All that its results depend on, but for the code and the seed of a repetition.
-    fn identity(&self) -> Identity {
-        let [pull, push] = self.mixing_sha256();
-        let mut identity = Identity::new("cell", 1);
-        identity.text("problem", &self.problem.sha256);
-        identity.text("pull", &pull);
-        identity.text("push", &push);
-        identity.part("faults", &self.faults);
-        identity.part("method", &self.recipe);
-        if let Some(supplied) = &self.supplied {
-            identity.text("supplied", supplied);
-        }
-        identity.part("step", &self.schedule);
-        identity.part("timing", &self.timing);
-        identity.text("precision", self.run.precision.name());
-        identity.count("rounds", self.run.iterations);
-        identity.count("record_every", self.run.record_every);
-        identity.part("measure", &self.measure);
-        identity
-    }
-
     /// The same with another method, steps and run, under another name: as it is asked for.
     pub fn with_method(
         &self,
@@ -333,56 +289,6 @@ impl Entry {
     ) -> Result<Self> {
         let method = recipe.build()?.into();
         Ok(Self { method_name: name, recipe, method, schedule, run, ..self.clone() })
-    }
-
-    /// Hashes of R and of C over the whole period.
-    pub fn mixing_sha256(&self) -> [String; 2] {
-        let all = |of: fn(&oneway::graph::topology::Pair) -> &Mixing| {
-            sha256(self.topology.period().iter().flat_map(|pair| bytes_of(of(pair))).collect::<Vec<u8>>())
-        };
-        [all(|pair| &pair.pull), all(|pair| &pair.push)]
-    }
-}
-
-/// The links of a matrix and their weights, bit by bit.
-fn bytes_of(mixing: &Mixing) -> Vec<u8> {
-    if mixing.has_one_row() {
-        return format!("11ᵀ/n, n = {}", mixing.agents()).into_bytes();
-    }
-    let size = [mixing.agents() as u64, mixing.entries() as u64];
-    let numbers = mixing.iter().flat_map(|link| [link.from as u64, link.to as u64, link.weight.to_bits()]);
-    size.into_iter().chain(numbers).flat_map(u64::to_le_bytes).collect()
-}
-
-impl<'a> Cell<'a> {
-    /// Which repetition it is, from 0.
-    pub fn repetition(&self) -> u64 {
-        self.repetition
-    }
-
-    /// What the simulator needs.
-    pub(crate) fn setup(&self) -> Setup<'a> {
-        Setup {
-            method: &*self.entry.method,
-            problem: &*self.entry.problem.problem,
-            topology: &self.entry.topology,
-            schedule: self.entry.schedule,
-            seed: self.seed,
-        }
-    }
-}
-
-impl Cell<'_> {
-    /// What is measured beside the rest; F* may have to be found first.
-    pub(crate) fn extras(&self) -> Extras {
-        let optimum = self.entry.optimum().map(|optimum| optimum.loss);
-        Extras { optimum, agents: self.entry.measure.agents }
-    }
-}
-
-impl fmt::Display for Cell<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} · {} · {}", self.entry.topology_name, self.entry.method_name, self.repetition + 1)
     }
 }
 
@@ -428,7 +334,3 @@ fn build_schedule(spec: StepSpec, run: RunSpec) -> Result<Schedule> {
     };
     Ok(Schedule::new(size, spec.shape, spec.warmup)?)
 }
-
-#[cfg(test)]
-#[path = "plan_tests.rs"]
-mod tests;

@@ -1,0 +1,292 @@
+//! What the command `oneway-agent` does.
+//!
+//! Exit codes: 0 done; 1 the run cannot continue (a neighbour's row failed validation, or a neighbour no longer has what is needed); 2 the
+//! input is wrong, and nothing was begun; 75 stopped, or a neighbour is away or not done yet: start the agent again to continue; 130
+//! interrupted.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Args, Parser, Subcommand};
+use oneway::registry::Registry;
+use tracing_subscriber::EnvFilter;
+
+use crate::gather::gather_all;
+use crate::launch::{Failed, Launch, RESUMABLE, launch, say};
+use crate::link::zenoh::observer::Observer;
+use crate::plan::authority;
+use crate::plan::hosts::{host_of, read_hosts};
+use crate::plan::layout::{Behaviour, plan};
+use crate::run::run;
+use crate::watch::observe::Observed;
+use crate::watch::top;
+
+/// Agents on real links, with the simulator's bits.
+#[derive(Debug, Parser)]
+#[command(name = "oneway-agent", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Logs as JSON, a line each
+    #[arg(long, global = true)]
+    json_logs: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a whole experiment as processes on this machine
+    Launch(LaunchArgs),
+    /// Write one config for each agent, for your own machines
+    Plan(PlanArgs),
+    /// Make curves and hashes of what the agents of a plan have recorded, as the simulator would
+    Gather {
+        /// The experiment
+        file: PathBuf,
+        /// What `plan` wrote, with the folders of all agents in it
+        #[arg(long)]
+        plan: PathBuf,
+        /// The same settings as for `plan`
+        #[arg(long = "set", value_name = "PATH=VALUE")]
+        overrides: Vec<String>,
+        /// Where results go
+        #[arg(long)]
+        out: PathBuf,
+    },
+    /// Make a certificate authority, and a certificate for each agent
+    Keys {
+        /// Where agents are: `[[agent]]` with `address = "host:port"`, one for each
+        #[arg(long)]
+        hosts: PathBuf,
+        /// Where keys go: a folder that is not there yet
+        #[arg(long)]
+        out: PathBuf,
+        /// For how long certificates are valid
+        #[arg(long, default_value_t = 730, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+        days: u32,
+    },
+    /// Show all agents of a run: round, lag, loss, whom they wait for
+    Top {
+        /// Where their configs are
+        folder: PathBuf,
+        /// Show it once, and do not refresh every second
+        #[arg(long)]
+        once: bool,
+    },
+    /// Follow a run from its agents' estimates: round, loss and consensus error
+    Observe {
+        /// Where their configs are, with their shares of the data; planned with `--observe`
+        folder: PathBuf,
+        /// Where keys are, if agents have any: `authority.pem`, `observer.pem` and `observer.key`
+        #[arg(long)]
+        keys: Option<PathBuf>,
+    },
+    /// Run one agent from its config
+    Run {
+        /// What `plan` wrote for this agent
+        config: PathBuf,
+        /// Where checkpoints and records go, in place of the folder beside the config
+        #[arg(long)]
+        state: Option<PathBuf>,
+        /// End when standard input ends: for `launch`
+        #[arg(long, hide = true)]
+        until_stdin_ends: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+struct LaunchArgs {
+    /// The experiment
+    file: PathBuf,
+    /// How many agents, in place of what the file says
+    #[arg(long)]
+    agents: Option<u64>,
+    /// A setting in place of the file's, as `path=value`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    overrides: Vec<String>,
+    /// Where results go [default: out/<name of the file>-agents]
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// How many times an agent is killed at random and started again; results must not change
+    #[arg(long, default_value_t = 0)]
+    kill: u64,
+    /// Seed of the killing
+    #[arg(long, default_value_t = 1)]
+    kill_seed: u64,
+    /// Use TLS with certificates on both sides, as with `plan --keys`
+    #[arg(long)]
+    secure: bool,
+    #[command(flatten)]
+    behaviour: BehaviourArgs,
+}
+
+#[derive(Debug, Args)]
+struct PlanArgs {
+    /// The experiment
+    file: PathBuf,
+    /// Where agents are: `[[agent]]` with `address = "host:port"`, one for each
+    #[arg(long)]
+    hosts: PathBuf,
+    /// A setting in place of the file's, as `path=value`
+    #[arg(long = "set", value_name = "PATH=VALUE")]
+    overrides: Vec<String>,
+    /// Where configs go
+    #[arg(long)]
+    out: PathBuf,
+    /// Where keys are on the agents' machines: links use TLS, and certificates prove who an agent is
+    #[arg(long)]
+    keys: Option<PathBuf>,
+    #[command(flatten)]
+    behaviour: BehaviourArgs,
+}
+
+#[derive(Debug, Args)]
+struct BehaviourArgs {
+    /// Rounds between checkpoints, 0 for none [default: up to 100, fewer where rows are long]
+    #[arg(long)]
+    checkpoint_every: Option<u64>,
+    /// Rows with NaN, ∞ or numbers beyond this are refused
+    #[arg(long)]
+    guard: Option<f64>,
+    /// Seconds after which a silent neighbour is given up
+    #[arg(long, default_value_t = 600.0)]
+    patience: f64,
+    /// Agents publish their estimates, for `oneway-agent observe`
+    #[arg(long)]
+    observe: bool,
+}
+
+impl BehaviourArgs {
+    fn behaviour(&self) -> Behaviour {
+        let Self { checkpoint_every, guard, patience, observe } = *self;
+        Behaviour { checkpoint_every, guard, patience, linger: patience, observed: observe }
+    }
+}
+
+/// The command `oneway-agent` for a program of your own: experiments and configs may name the methods, codecs, topologies and problems
+/// of `registry`, which is [installed](Registry::install) here.
+///
+/// ```no_run
+/// use oneway::registry::Registry;
+///
+/// fn main() -> Result<std::process::ExitCode, oneway::Error> {
+///     let registry = Registry::builtin(); // .with_problem(&MINE)?
+///     Ok(oneway_agent::main_with(registry))
+/// }
+/// ```
+pub fn main_with(registry: Registry) -> ExitCode {
+    let cli = Cli::parse();
+    start_logs(cli.json_logs);
+    match registry.install().map_err(Into::into).and_then(|()| command(cli.command)) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("oneway-agent: {error:#}");
+            ExitCode::from(error.downcast_ref::<Failed>().map_or(2, |failed| failed.code))
+        }
+    }
+}
+
+fn command(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Run { config, state, until_stdin_ends } => {
+            if until_stdin_ends {
+                end_with_stdin()?;
+            }
+            Ok(match run(&config, state.as_deref())? {
+                Ok(_) => ExitCode::SUCCESS,
+                Err(halt) => {
+                    eprintln!("oneway-agent: {halt}");
+                    ExitCode::from(if halt.is_resumable() { RESUMABLE } else { 1 })
+                }
+            })
+        }
+        Command::Plan(args) => {
+            let hosts = read_hosts(&args.hosts, args.keys)?;
+            let mut behaviour = args.behaviour.behaviour();
+            behaviour.guard = behaviour.guard.or(Some(1e100)); // other people's agents may send anything
+            say(&plan(&args.file, &args.overrides, &hosts, behaviour, &args.out)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Gather { file, plan, overrides, out } => {
+            say(&gather_all(&file, &overrides, &plan, &out)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Keys { hosts, out, days } => {
+            let hosts = read_hosts(&hosts, None)?.addresses;
+            let hosts = hosts.iter().map(|address| host_of(address)).collect::<Result<Vec<_>>>()?;
+            say(&authority::make(&hosts, days, &out)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Top { folder, once } => {
+            let addresses = top::addresses(&folder)?;
+            loop {
+                let clear = if once { "" } else { "\x1b[2J\x1b[H" };
+                write!(std::io::stdout(), "{clear}{}", top::look(&addresses))?;
+                if once {
+                    return Ok(ExitCode::SUCCESS);
+                }
+                std::thread::sleep(Duration::from_secs(1));
+            }
+        }
+        Command::Observe { folder, keys } => {
+            let interrupted = interruption()?;
+            let observed = Observed::read(&folder, keys.as_deref())?;
+            let (identity, dim) = (observed.identity(), observed.dim());
+            let observer = Observer::open(&observed.endpoints(), identity, dim, observed.tls.as_ref())?;
+            observed.follow(&observer, &mut std::io::stdout(), &interrupted)?;
+            observer.close();
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Launch(args) => {
+            let stem = args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let out = args.out.clone().unwrap_or_else(|| PathBuf::from("out").join(format!("{stem}-agents")));
+            let agents = args.agents.map(|agents| format!("run.agents={agents}"));
+            let interrupted = interruption()?;
+            let what = Launch {
+                file: args.file,
+                overrides: args.overrides.into_iter().chain(agents).collect(),
+                out,
+                behaviour: args.behaviour.behaviour(),
+                kills: args.kill,
+                kill_seed: args.kill_seed,
+                secure: args.secure,
+            };
+            match launch(&what, &interrupted)? {
+                Some(written) => say(&written).map(|()| ExitCode::SUCCESS),
+                None => Ok(ExitCode::from(130)),
+            }
+        }
+    }
+}
+
+/// Ends this process when its standard input ends, because its parent has ended. Files on disk are always whole.
+fn end_with_stdin() -> Result<()> {
+    let watch = || {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        eprintln!("oneway-agent: the process that started this agent has ended, so this agent ends too");
+        std::process::exit(i32::from(RESUMABLE));
+    };
+    std::thread::Builder::new().name("stdin".to_owned()).spawn(watch)?;
+    Ok(())
+}
+
+/// Becomes true on Ctrl-C.
+fn interruption() -> Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupted);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed)).context("cannot listen for Ctrl-C")?;
+    Ok(interrupted)
+}
+
+/// Logs to standard error: warnings, and agents' information, unless `RUST_LOG` says otherwise. Zenoh's logs are off.
+fn start_logs(json: bool) {
+    let filter = EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| EnvFilter::new("warn,oneway_agent=info,zenoh=off"));
+    let logs =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false);
+    if json { logs.json().init() } else { logs.with_target(false).init() }
+}
