@@ -7,6 +7,8 @@ import importlib.util
 import io
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,12 +21,11 @@ OPTIONAL = ("jax", "torch")  # a block that imports one of them is left out wher
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?", re.DOTALL | re.MULTILINE)
 
 
-def missing(code: str) -> str | None:
-    required = os.environ.get("ONEWAY_REQUIRES", "")
-    for name in OPTIONAL:
-        if re.search(rf"^(import|from) {name}\b", code, re.MULTILINE) and importlib.util.find_spec(name) is None and name not in required.split():
-            return name
-    return None
+def missing(code: str) -> bool:
+    """Whether a block needs what is not installed here and need not be."""
+    required = os.environ.get("ONEWAY_REQUIRES", "").split()
+    needed = [name for name in OPTIONAL if re.search(rf"^(import|from) {name}\b", code, re.MULTILINE)]
+    return any(name not in required and importlib.util.find_spec(name) is None for name in needed)
 
 
 def blocks(page: Path) -> Iterator[tuple[int, str, str | None]]:
@@ -41,7 +42,7 @@ def test_blocks_run_as_printed(name: str, tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "page"}
     for before, code, said in blocks(ROOT / name):
-        if missing(code) is not None:
+        if missing(code):
             continue
         program = compile("\n" * before + code, name, "exec")  # tracebacks have the page's lines
         printed = io.StringIO()
@@ -61,3 +62,9 @@ def test_links_lead_somewhere() -> None:
         page = ROOT / name
         for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert "://" in target or (page.parent / target).exists(), f"{name}: {target}"
+
+
+def test_the_reference_is_what_the_docstrings_say() -> None:
+    script = [sys.executable, ROOT / "scripts" / "python-reference.py", "-"]
+    made = subprocess.run(script, capture_output=True, check=True).stdout.decode()
+    assert made == (ROOT / "docs" / "python-api.md").read_text(encoding="utf-8"), "run scripts/python-reference.py"
