@@ -160,7 +160,9 @@ impl Formula {
         for factor in self.0.iter().flat_map(|term| &term.factors) {
             match factor {
                 Factor::Scalar(name) | Factor::Letter(name) => look(name),
-                Factor::Group(a) | Factor::Root(a) | Factor::Size(a) | Factor::Mixed(_, a) => a.each_letter(look),
+                Factor::Group(a) | Factor::Root(a) | Factor::Size(a) | Factor::Mixed(_, a) => {
+                    a.each_letter(look)
+                }
                 Factor::Named(_, parts) => parts.iter().for_each(|part| part.each_letter(look)),
                 Factor::Choice(parts) => parts.iter().for_each(|part| part.each_letter(look)),
                 Factor::Quotient(a, b) => [a, b].into_iter().for_each(|part| part.each_letter(look)),
@@ -193,8 +195,10 @@ impl Formula {
     /// `then` where it is positive, else `otherwise`: as |a|, max, min or sign where it is one of these. By a number that is the same
     /// for all agents, such as η, it is what holds in every round that takes a step.
     pub(super) fn chooses(self, then: Self, otherwise: Self) -> Self {
-        let (difference, reverse) =
-            (then.clone().plus(otherwise.clone().scaled(-1.0)), otherwise.clone().plus(then.clone().scaled(-1.0)));
+        let (difference, reverse) = (
+            then.clone().plus(otherwise.clone().scaled(-1.0)),
+            otherwise.clone().plus(then.clone().scaled(-1.0)),
+        );
         let minus = self.clone().scaled(-1.0);
         let below = Factor::Choice(Box::new([minus.clone(), Self::number(-1.0), self.clone()])).into();
         match () {
@@ -202,7 +206,9 @@ impl Formula {
             () if self == then && otherwise == minus => Factor::Size(self).into(),
             () if self == difference => Factor::Named("max", vec![then, otherwise]).into(),
             () if self == reverse => Factor::Named("min", vec![then, otherwise]).into(),
-            () if then.as_number() == Some(1.0) && otherwise == below => Factor::Named("sign", vec![self]).into(),
+            () if then.as_number() == Some(1.0) && otherwise == below => {
+                Factor::Named("sign", vec![self]).into()
+            }
             () => Factor::Choice(Box::new([self, then, otherwise])).into(),
         }
     }

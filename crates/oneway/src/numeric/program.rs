@@ -318,9 +318,18 @@ mod tests {
             ]
         });
         let found: Vec<String> = (0..10).map(|result| program.text(result)).collect();
-        let expected =
-            ["(1 − λ)a + λb", "a − b + c", "a − bc/(√c + b)", "a/b", "√(a + b)", "a + c²", "½(a + b)",
-                "(a if b > 0 else c)", "max(a, b) + min(a, b)c", "λ|a|"];
+        let expected = [
+            "(1 − λ)a + λb",
+            "a − b + c",
+            "a − bc/(√c + b)",
+            "a/b",
+            "√(a + b)",
+            "a + c²",
+            "½(a + b)",
+            "(a if b > 0 else c)",
+            "max(a, b) + min(a, b)c",
+            "λ|a|",
+        ];
         assert_eq!(found, expected);
         assert_eq!(program.run(&[1.0, 2.0, 4.0])[..2], [0.9 * 1.0 + 0.1 * 2.0, 3.0]);
         assert_eq!(program.inputs().collect::<String>(), "abc");

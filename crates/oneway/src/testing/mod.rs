@@ -26,13 +26,13 @@ pub use subject::{Case, Subject};
 
 use std::fmt;
 
-use crate::{Error, Result};
 use crate::engine::observe::View;
 use crate::engine::{Engine, Schedule, Setup, Simulator};
 use crate::graph::{Subgraph, Topology};
 use crate::method::{Method, Traced};
 use crate::methods::{Kind, Trust};
 use crate::problem::Problem;
+use crate::{Error, Result};
 
 /// What a check has found wrong.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -80,9 +80,8 @@ fn rows<T: Float>(vectors: usize, d: usize, seed: f64) -> Vec<T> {
 fn agrees<T: Float>(traced: &Traced, kernel: &dyn Kernel<T>, d: usize) -> Result<(), TestCaseError> {
     let Definition { carries, start, exchanges, constants, .. } = traced.definition();
     let DefinedExchange { send, points, update, .. } = &exchanges[0];
-    let at = Round {
-        k: 4, phase: 0, turn: 0, η: 0.3, agent: 1, agents: 3, d, seed: 1, kept: Kept::Share(0.375),
-    };
+    let at =
+        Round { k: 4, phase: 0, turn: 0, η: 0.3, agent: 1, agents: 3, d, seed: 1, kept: Kept::Share(0.375) };
     let scalars = usize::from(*carries == Carries::Weight);
     let common = |w: T| {
         let [first, second] = constants.map(|constant| T::from_f64(constant.at(4)));

@@ -137,9 +137,7 @@ fn check_roles(definition: &Definition, at: &Place<'_>) -> Result<()> {
             format!("`{role}` is number {} of a state that has {kept}", number.unwrap_or(0))
         })?;
     }
-    for (role, number) in
-        [("tracker_sent", roles.tracker_sent), ("conserved_sent", roles.conserved_sent)]
-    {
+    for (role, number) in [("tracker_sent", roles.tracker_sent), ("conserved_sent", roles.conserved_sent)] {
         at.must(number.is_none_or(|number| number < pushes), || {
             format!("`{role}` is number {} of a push row that has {pushes}", number.unwrap_or(0))
         })?;
@@ -182,8 +180,7 @@ fn check_program(
         };
         at.must(value.is_finite(), || format!("step {step}: {value} is no number to compute with"))?;
     }
-    let (given, expected) =
-        (program.inputs().count(), COMMON_INPUTS + section.inputs(kept, sends).len());
+    let (given, expected) = (program.inputs().count(), COMMON_INPUTS + section.inputs(kept, sends).len());
     at.must(given == expected, || {
         format!("it has {expected} inputs, of which {COMMON_INPUTS} are common to all programs, not {given}")
     })?;

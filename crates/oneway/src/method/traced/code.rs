@@ -41,7 +41,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    const fn new(space: Space, index: usize) -> Self {
+    pub(super) const fn new(space: Space, index: usize) -> Self {
         Self { space, index: index as u16 }
     }
 
@@ -57,6 +57,8 @@ pub(super) enum Inner {
     Add,
     Sub,
     Mul,
+    /// The first factor is the same for all coordinates.
+    Scale,
 }
 
 /// An operation on two numbers.
@@ -75,6 +77,8 @@ pub(super) enum Shape {
     Copy,
     /// √a.
     Root,
+    /// ab, where a is the same for all coordinates.
+    Scale,
     /// a∘b.
     One(Outer),
     /// (a∘b)•c.
@@ -85,6 +89,10 @@ pub(super) enum Shape {
     SumOfProducts,
     /// ab − cd.
     DifferenceOfProducts,
+    /// ab + cd, where a and c are the same for all coordinates.
+    ScaledSum,
+    /// ab − cd, likewise.
+    ScaledDifference,
     /// b where a > 0, else c.
     Choice,
     /// c where a − b > 0, else d.
@@ -97,6 +105,38 @@ pub(super) struct Step {
     pub(super) shape: Shape,
     pub(super) of: [Place; 4],
     pub(super) to: Place,
+    /// What is copied in the same loop.
+    pub(super) beside: Option<Beside>,
+}
+
+/// A copy that is made in the loop of another step. Neither reads what the other writes, or it reads it before that is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Beside {
+    pub(super) from: Place,
+    pub(super) to: Place,
+    /// Whether the copy comes first where the two are not done side by side.
+    pub(super) first: bool,
+}
+
+impl Step {
+    fn new(shape: Shape, of: [Place; 4], to: Place) -> Self {
+        Self { shape, of, to, beside: None }
+    }
+
+    /// This step and the one behind it in one loop, where one of them is a copy and that changes nothing.
+    fn with(self, next: Step) -> Option<Step> {
+        let ([from, ..], to) = (next.of, next.to);
+        match (self, next) {
+            (Step { beside: Some(_), .. }, _) | (_, Step { beside: Some(_), .. }) => None,
+            (_, Step { shape: Shape::Copy, .. }) if from != self.to => {
+                Some(Step { beside: Some(Beside { from, to, first: false }), ..self })
+            }
+            (Step { shape: Shape::Copy, of: [from, ..], to, .. }, _) if !next.of.contains(&to) => {
+                Some(Step { beside: Some(Beside { from, to, first: true }), ..next })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// A number that is the same for all coordinates.
@@ -280,7 +320,8 @@ impl<'p, T: Float> Making<'p, T> {
             Level::At(place) => place,
             Level::Constant(value) => {
                 let bits = |value: T| value.to_f64().to_bits();
-                let same = |known: &Uniform<T>| matches!(known, Uniform::Constant(v) if bits(*v) == bits(value));
+                let same =
+                    |known: &Uniform<T>| matches!(known, Uniform::Constant(v) if bits(*v) == bits(value));
                 match self.code.of_round.iter().position(same) {
                     Some(index) => Place::new(Space::Round, index),
                     None => {
@@ -297,11 +338,26 @@ impl<'p, T: Float> Making<'p, T> {
         matches!(self.levels[symbol.index()], Level::Coordinate)
     }
 
+    /// A product with the factor that is the same for all coordinates first, where there is one: ab and ba have the same bits.
+    fn scaled(&self, inner: Inner, of: Vec<Symbol>) -> (Inner, Vec<Symbol>) {
+        let uniform = |symbol: &Symbol| match self.levels[symbol.index()] {
+            Level::Constant(_) => true,
+            Level::At(Place { space, .. }) => matches!(space, Space::Round | Space::Agent),
+            Level::Coordinate => false,
+        };
+        match (inner, &of[..]) {
+            (Inner::Mul, [a, _]) if uniform(a) => (Inner::Scale, of),
+            (Inner::Mul, [a, b]) if uniform(b) => (Inner::Scale, vec![*b, *a]),
+            _ => (inner, of),
+        }
+    }
+
     /// The steps in order: shape, operands and which number is made.
     fn shapes(&self) -> Vec<(Shape, Vec<Symbol>, usize)> {
         let instructions = &self.program.instructions;
         let mut readers = vec![0; instructions.len()];
-        let read = instructions.iter().flat_map(Instruction::operands).chain(self.program.results.iter().copied());
+        let read =
+            instructions.iter().flat_map(Instruction::operands).chain(self.program.results.iter().copied());
         read.for_each(|symbol| readers[symbol.index()] += 1);
         let mut needed = vec![false; instructions.len()];
         self.program.results.iter().for_each(|symbol| needed[symbol.index()] = true);
@@ -315,9 +371,15 @@ impl<'p, T: Float> Making<'p, T> {
             let part = |symbol: Symbol| {
                 let inner = Operation::new(&instructions[symbol.index()])?.inner()?;
                 let own = self.is_made(symbol) && readers[symbol.index()] == 1;
-                own.then(|| (inner, instructions[symbol.index()].operands().collect::<Vec<_>>()))
+                own.then(|| self.scaled(inner, instructions[symbol.index()].operands().collect()))
             };
-            let (shape, of) = shape(operation, &operands, part);
+            let (shape, of) = match (operation.inner(), shape(operation, &operands, part)) {
+                (Some(Inner::Mul), (Shape::One(_), of)) => match self.scaled(Inner::Mul, of) {
+                    (Inner::Scale, of) => (Shape::Scale, of),
+                    (_, of) => (Shape::One(Outer::Mul), of),
+                },
+                (_, found) => found,
+            };
             of.iter().for_each(|symbol| needed[symbol.index()] = true);
             shapes.push((shape, of, at));
         }
@@ -358,14 +420,18 @@ impl<'p, T: Float> Making<'p, T> {
         }
         for at in 0..=shapes.len() {
             self.copy(&mut waiting, &mut where_is, |to| {
-                outputs.iter().zip(&last).any(|(place, last)| place == &to && last.is_some_and(|last| last >= at))
+                outputs
+                    .iter()
+                    .zip(&last)
+                    .any(|(place, last)| place == &to && last.is_some_and(|last| last >= at))
             });
             let Some((shape, operands, made)) = shapes.get(at) else { break };
             let mut of = [Place::new(Space::Round, 0); 4];
             for (of, symbol) in of.iter_mut().zip(operands) {
                 *of = where_is[symbol.index()].unwrap_or_else(|| self.place_of(self.levels[symbol.index()]));
             }
-            let mut targets: Vec<usize> = (0..results.len()).filter(|r| results[*r].index() == *made).collect();
+            let mut targets: Vec<usize> =
+                (0..results.len()).filter(|r| results[*r].index() == *made).collect();
             let read_later = |r: &usize| {
                 let to = outputs[*r];
                 last[*r].is_some_and(|last| last > at)
@@ -386,8 +452,9 @@ impl<'p, T: Float> Making<'p, T> {
             };
             where_is[*made] = Some(to);
             waiting.extend(targets.iter().map(|r| Copying { from: Symbol::at(*made), to: outputs[*r] }));
-            self.code.steps.push(Step { shape: *shape, of, to });
+            self.code.steps.push(Step::new(*shape, of, to));
         }
+        self.code.steps = side_by_side(&self.code.steps);
         self.code
     }
 
@@ -400,13 +467,15 @@ impl<'p, T: Float> Making<'p, T> {
     ) {
         loop {
             let spoils = |copy: &Copying, others: &[Copying]| {
-                others.iter().any(|other| other.to != copy.to && where_is[other.from.index()] == Some(copy.to))
+                others
+                    .iter()
+                    .any(|other| other.to != copy.to && where_is[other.from.index()] == Some(copy.to))
             };
             let ready = waiting.iter().position(|copy| !is_read(copy.to) && !spoils(copy, waiting));
             if let Some(ready) = ready {
                 let Copying { from, to } = waiting.remove(ready);
                 if let Some(there) = where_is[from.index()] {
-                    self.code.steps.push(Step { shape: Shape::Copy, of: [there; 4], to });
+                    self.code.steps.push(Step::new(Shape::Copy, [there; 4], to));
                 }
                 self.release(&[from], where_is);
                 continue;
@@ -419,7 +488,7 @@ impl<'p, T: Float> Making<'p, T> {
             let read = waiting.iter().find(|other| where_is[other.from.index()] == Some(there));
             let Some(from) = read.map(|copy| copy.from) else { return };
             let to = self.register();
-            self.code.steps.push(Step { shape: Shape::Copy, of: [there; 4], to });
+            self.code.steps.push(Step::new(Shape::Copy, [there; 4], to));
             where_is[from.index()] = Some(to);
         }
     }
@@ -445,6 +514,21 @@ impl<'p, T: Float> Making<'p, T> {
     }
 }
 
+/// The same steps, with copies made in the loops of others.
+fn side_by_side(steps: &[Step]) -> Vec<Step> {
+    let mut together: Vec<Step> = vec![];
+    for step in steps {
+        match together.last().and_then(|last| last.with(*step)) {
+            Some(both) => {
+                together.pop();
+                together.push(both);
+            }
+            None => together.push(*step),
+        }
+    }
+    together
+}
+
 /// The shape of a step and its operands, where `part` gives an operand's own operation if nobody else needs it.
 fn shape(
     operation: Operation,
@@ -464,9 +548,16 @@ fn shape(
     };
     let [a, b] = [0, 1].map(|i| operands[i]);
     match (part(a), part(b)) {
-        (Some((Inner::Mul, left)), Some((Inner::Mul, right))) if matches!(outer, Outer::Add | Outer::Sub) => {
-            let shape =
-                if outer == Outer::Add { Shape::SumOfProducts } else { Shape::DifferenceOfProducts };
+        (
+            Some((one @ (Inner::Mul | Inner::Scale), left)),
+            Some((other @ (Inner::Mul | Inner::Scale), right)),
+        ) if matches!(outer, Outer::Add | Outer::Sub) => {
+            let shape = match (outer, one == Inner::Scale && other == Inner::Scale) {
+                (Outer::Add, true) => Shape::ScaledSum,
+                (Outer::Add, false) => Shape::SumOfProducts,
+                (_, true) => Shape::ScaledDifference,
+                (_, false) => Shape::DifferenceOfProducts,
+            };
             (shape, [left, right].concat())
         }
         (_, Some((inner, of))) => (Shape::Right(outer, inner), vec![a, of[0], of[1]]),

@@ -1,6 +1,8 @@
 //! What a method is, as data.
 
-use super::super::{Ask, Carries, Exchange, Method, Network, OfRound, Profile, Reliance, Roles, SMALLEST, Trace};
+use super::super::{
+    Ask, Carries, Exchange, Method, Network, OfRound, Profile, Reliance, Roles, SMALLEST, Trace,
+};
 use super::code::Space;
 use crate::method::COMMON_INPUTS;
 use crate::numeric::Program;
@@ -80,7 +82,8 @@ impl Definition {
 
     /// The profile, without widths.
     pub(super) fn profile(&self, trace: &Trace) -> Profile {
-        let exchange = |exchange: &DefinedExchange| Exchange { sends: exchange.sends, turns: vec![exchange.ask] };
+        let exchange =
+            |exchange: &DefinedExchange| Exchange { sends: exchange.sends, turns: vec![exchange.ask] };
         Profile {
             roles: self.roles,
             reliance: self.reliance,

@@ -202,7 +202,9 @@ impl Expressions {
         match (stored(name), value.is_finite()) {
             (Ok(name), true) => self.node(Node::Parameter(name, value.to_bits())),
             (Err(fault), _) => self.wrong("parameters", fault),
-            (_, false) => self.wrong("parameters", format!("`{name}` = {value} is no number to compute with")),
+            (_, false) => {
+                self.wrong("parameters", format!("`{name}` = {value} is no number to compute with"))
+            }
         }
     }
 

@@ -18,7 +18,10 @@ static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
 pub(super) fn stored(name: &str) -> Result<&'static str, String> {
     if name.len() > LONGEST || name.chars().any(char::is_control) {
         let shown: String = name.chars().filter(|c| !c.is_control()).take(12).collect();
-        return Err(format!("the name `{shown}…` has {} bytes or control characters: {LONGEST} will do", name.len()));
+        return Err(format!(
+            "the name `{shown}…` has {} bytes or control characters: {LONGEST} will do",
+            name.len()
+        ));
     }
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_with(HashSet::new);
