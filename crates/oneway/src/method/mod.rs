@@ -8,6 +8,7 @@
 //! Most methods are a [`Rule`]: one coordinate's arithmetic. Those that are not implement [`Method`] and [`Kernel`] on whole rows.
 
 mod by_rule;
+mod carried;
 mod equations;
 mod profile;
 mod round;

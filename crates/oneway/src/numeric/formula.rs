@@ -332,7 +332,8 @@ impl Term {
             let next = factor.text(alone && times == 1) + power;
             let named = text.chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').any(|c| c == '_');
             let digit = next.starts_with(|c: char| c.is_ascii_digit());
-            text += if (named && next.starts_with(char::is_alphabetic)) || digit { "·" } else { "" };
+            let word = matches!(factor, Factor::Named(..)) && !text.is_empty();
+            text += if (named && next.starts_with(char::is_alphabetic)) || digit || word { "·" } else { "" };
             text += &next;
             at += times.min(3);
         }

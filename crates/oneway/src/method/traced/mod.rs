@@ -7,18 +7,23 @@ mod check;
 mod code;
 mod definition;
 mod expressions;
+mod input;
+mod lowering;
 mod names;
 mod run;
 mod shapes;
+mod strips;
 
 pub use definition::{DefinedExchange, Definition};
-pub use expressions::{Expression, Expressions, Input};
+pub use expressions::{Expression, Expressions};
+pub use input::Input;
 
 use std::fmt;
 
 use self::code::{Code, Place, Space};
-use self::run::{Job, Table, Tables, Who};
-use super::by_rule::{keep_carried, send_carried, start_carried};
+use self::run::{Job, Who};
+use self::strips::{Table, Tables};
+use super::carried::{keep_carried, send_carried, start_carried};
 use super::{
     Agents, Ask, Carries, Gradient, Gradients, Heard, Hearing, Kernel, Method, Point, Points, Profile, Round,
     Rows, RowsMut, Sending, Sizes, Trace, TracedExchange,
