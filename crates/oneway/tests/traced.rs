@@ -179,7 +179,7 @@ fn the_theory_takes_methods_that_are_data() {
     assert!(error.to_string().contains("theory has no answer here"), "{error}");
     let mut of = Expressions::new("steep", &["x", "g"], [1, 0], [OfRound::Zero; 2]).unwrap();
     let error =
-        limit(&descent(&mut of, |of, g| of.sign(g)).unwrap(), &Topology::complete(3).unwrap()).unwrap_err();
+        limit(&descent(&mut of, Expressions::sign).unwrap(), &Topology::complete(3).unwrap()).unwrap_err();
     assert!(error.to_string().contains("chooses by the sign of a number that varies"), "{error}");
 }
 

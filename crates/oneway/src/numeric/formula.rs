@@ -161,7 +161,7 @@ impl Formula {
             match factor {
                 Factor::Scalar(name) | Factor::Letter(name) => look(name),
                 Factor::Group(a) | Factor::Root(a) | Factor::Size(a) | Factor::Mixed(_, a) => {
-                    a.each_letter(look)
+                    a.each_letter(look);
                 }
                 Factor::Named(_, parts) => parts.iter().for_each(|part| part.each_letter(look)),
                 Factor::Choice(parts) => parts.iter().for_each(|part| part.each_letter(look)),

@@ -1,4 +1,5 @@
 //! The loops of steps, on strips of coordinates.
+#![allow(clippy::needless_range_loop)] // an iterator's closures may not be compiled for the vectors of their caller
 
 use super::code::{Inner, Outer, Place, SPACES, Shape, Step};
 use super::shapes::{self, Formed};
