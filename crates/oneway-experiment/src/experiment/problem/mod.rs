@@ -165,7 +165,8 @@ impl ProblemSpec {
         identity.into_text()
     }
 
-    /// A hash of what it is for a number of agents, with its rows, and those held out, by their own hashes, wherever they were read from.
+    /// A hash of what it is for a number of agents, with its rows, and those held out, by their own hashes,
+    /// wherever they were read from.
     fn fingerprint(&self, agents: usize, rows: &[String]) -> String {
         let mut identity = self.settings(agents);
         rows.iter().zip(["data", "test"]).for_each(|(hash, name)| identity.text(name, hash));
@@ -398,7 +399,8 @@ impl BuiltProblem {
 
     /// F*, found when it is first asked for.
     ///
-    /// Not under the lock: a thread that waits for the parts of its search may take up other work, and ask again.
+    /// Not under the lock: a thread that waits for the parts of its search may take up other work, and ask
+    /// again.
     pub fn optimum(&self) -> Optimum {
         let known = self.optimum.lock().unwrap_or_else(PoisonError::into_inner).clone();
         known.unwrap_or_else(|| {
