@@ -16,10 +16,7 @@ use faer::Mat;
 use super::from_rule::{FromRule, each_entry};
 use super::held::Held;
 use super::spectrum::LinearMap;
-use crate::engine::Schedule;
-use crate::engine::Simulator;
-use crate::engine::metrics;
-use crate::engine::{Engine, Setup};
+use crate::engine::{Engine, Schedule, Setup, Simulator, metrics};
 use crate::graph::Topology;
 use crate::method::{Method, Network, Roles, Trace};
 use crate::numeric::row::Width;
@@ -370,8 +367,7 @@ impl Flow<'_, '_> {
 
 /// T by its entries, on the states that can occur: those that obey Lemma 2.
 ///
-/// A round costs a product for each entry here, a third of what it costs in the engine, which is made for
-/// long vectors.
+/// A round costs a product for each entry: a third of what the engine takes, which is made for long vectors.
 #[derive(Debug)]
 pub(super) struct SparseRound<'m> {
     map: &'m RoundMap<'m>,
