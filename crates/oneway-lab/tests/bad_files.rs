@@ -1,5 +1,5 @@
-//! Files that an experiment names and that are wrong: the message gives file, line and column, exit code 2, nothing is
-//! written. And networks on which a method cannot run.
+//! Files that an experiment names and that are wrong: the message gives file, line and column, exit code 2,
+//! nothing is written. And networks on which a method cannot run.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -115,7 +115,8 @@ fn byte_order_marks_and_carriage_returns_are_skipped() {
     assert_eq!(hashes(|text| format!("\u{feff}{}", text.replace('\n', "\r\n"))), plain);
 }
 
-/// What is no regular file is refused at once, wherever a file is named: a pipe would be waited for without end.
+/// What is no regular file is refused at once, wherever a file is named: a pipe would be waited for without
+/// end.
 #[cfg(unix)]
 #[test]
 fn pipes_devices_and_loops_are_refused_at_once() {
