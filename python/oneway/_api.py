@@ -382,10 +382,11 @@ def _several(given: Any, what: str) -> Iterable[tuple[str | None, Any]]:
         if "kind" in given or "supplied" in given or "file" in given or "pull" in given:
             return [(None, given)]
         return [(str(name), one) for name, one in given.items()]
-    if isinstance(given, list) and all(isinstance(one, (str, Mapping, Network, Method)) for one in given):
+    if isinstance(given, (list, tuple)):
         if not given:
             raise ValueError(f"{what} is empty: give at least one")
-        return [(None, one) for one in given]
+        if any(isinstance(one, (str, Mapping, Network, Method)) or hasattr(one, "is_directed") for one in given):
+            return [(None, one) for one in given]
     return [(None, given)]
 
 
@@ -417,6 +418,8 @@ def _method(name: str | None, given: Any, step: Step | None, recorded: dict[str,
         settings = {"name": name or given, "kind": given}
     elif isinstance(given, Mapping):
         settings = {"name": name or given.get("kind"), **given}
+    elif isinstance(given, type) and issubclass(given, Method):
+        raise TypeError(f"{given.__name__} is a class: give a method, {given.__name__}()")
     else:
         raise TypeError(f"a {type(given).__name__} is no method: give a name of ow.methods(), a dict with its kind, or an ow.Method")
     if "step" not in settings and step is not None:

@@ -11,6 +11,13 @@ from oneway import _native
 __all__ = ["At", "Method", "if_positive", "maximum", "minimum", "sign", "sqrt"]
 
 
+_NETWORKS = ("push-pull", "push-sum", "pull", "balanced", "central")
+_ALLOWED = (
+    "what it returns is made of its arguments by +, -, *, /, ** 2, abs, ow.sqrt, ow.maximum, ow.minimum, ow.sign and "
+    "ow.if_positive, coordinate by coordinate"
+)
+
+
 @dataclass(frozen=True)
 class At:
     """Where in the run we are, for one coordinate of one agent."""
@@ -129,12 +136,19 @@ class Method:
         settings = tuple(sorted((name, repr(value)) for name, value in vars(self).items() if name != "_recorded"))
         kept: tuple[Any, _native.Method] | None = vars(self).get("_recorded")
         if kept is None or kept[0] != settings:
-            kept = (settings, self._record())
+            try:
+                kept = (settings, self._record())
+            except TypeError as error:
+                if "Symbol" not in str(error):
+                    raise
+                raise TypeError(f"{type(self).__name__} cannot be recorded ({error}): {_ALLOWED}") from error
             self.__dict__["_recorded"] = kept
         return kept[1]
 
     def _record(self) -> _native.Method:
         name = type(self).__name__
+        if self.network not in _NETWORKS:
+            raise ValueError(f"{name}.network is {self.network!r}: give one of {', '.join(_NETWORKS)}")
         letters = [str(letter) for letter in self.state]
         most = _native.Recording(name, letters, (8, 8))
         sent = [self._sent(self.send(*self._inputs(most, phase)), phase) for phase in range(self.exchanges)]
@@ -217,10 +231,7 @@ class Method:
             try:
                 symbols.append(recording.constant(float(number)))
             except TypeError:
-                raise TypeError(
-                    f"{type(self).__name__}.{what} has returned a {type(number).__name__}: what it returns is made of its arguments "
-                    "by +, -, *, /, abs, ow.sqrt, ow.maximum, ow.minimum, ow.sign and ow.if_positive, coordinate by coordinate"
-                ) from None
+                raise TypeError(f"{type(self).__name__}.{what} has returned a {type(number).__name__}: {_ALLOWED}") from None
         return symbols
 
 

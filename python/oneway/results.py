@@ -97,10 +97,11 @@ class Result:
 
     @property
     def final(self) -> list[dict[str, Any]]:
-        """The last state of each method on each topology: means over the repetitions that came to their end, and standard errors."""
+        """The last measured state of each method on each topology: means over the repetitions that came to their end or were stopped, and
+        standard errors."""
         rows = []
         for (topology, method), cells in self._groups().items():
-            done = [cell for cell in cells if cell["status"] in ("completed", "starved")]
+            done = [cell for cell in cells if cell["status"] in ("completed", "starved", "stopped") and cell["rounds"]]
             statuses = list(dict.fromkeys(cell["status"] for cell in cells))
             row: dict[str, Any] = {
                 "topology": topology,
@@ -304,7 +305,8 @@ class Tuned:
     """What tuning has found: the best of each method on each topology, and all trials."""
 
     best: list[dict[str, Any]]
-    """``topology``, ``method``, ``step``, ``second`` (parameter and value, where there is one), ``score``."""
+    """``topology``, ``method``, ``step``, ``parameter`` and ``value`` (where there is one besides), ``score``, ``edge`` (whether it is at
+    the end of what was tried)."""
     trials: list[dict[str, Any]] = field(repr=False)
     """All that was run."""
     toml: list[str] = field(repr=False)

@@ -1,5 +1,4 @@
-"""A network with one hidden layer on the digits, for sixteen agents of which none sees more than three classes; what makes its gradients is the
-test's to say."""
+"""A network with one hidden layer on the digits, for sixteen agents that see three classes at most; tests bring the gradients."""
 
 from __future__ import annotations
 
