@@ -350,8 +350,8 @@ class Tuned:
     """What tuning has found: the best of each method on each topology, and all trials."""
 
     best: list[dict[str, Any]]
-    """``topology``, ``method``, ``step``, ``parameter`` and ``value`` (where there is one besides), ``score``,
-    ``edge`` (whether it is at the end of what was tried)."""
+    """``topology``, ``method``, ``step``, ``parameter`` and ``value`` (where there is one besides),
+    ``score``, ``edge`` (whether it is at the end of what was tried)."""
     trials: list[dict[str, Any]] = field(repr=False)
     """All that was run."""
     toml: list[str] = field(repr=False)
