@@ -1,4 +1,5 @@
-//! Does one kernel a given number of times and nothing else, on this thread alone, for `scripts/count-instructions`.
+//! Does one kernel a given number of times and nothing else, on this thread alone, for
+//! `scripts/count-instructions`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../../crates/oneway/benches/setting/mod.rs"]
@@ -27,8 +28,8 @@ fn main() {
     match kernel.as_str() {
         "round" => rounds(times, &problem(), &exponential()),
         "round-small" => rounds(times, &quadratic(AGENTS, 8, 1.0), &exponential()),
-        // two fifths of this round, in a network large enough for weights in bytes and rows that are asked for ahead;
-        // `mix_row` alone would not be compiled for wide vectors
+        // two fifths of this round, in a network large enough for weights in bytes and rows that are asked
+        // for ahead; `mix_row` alone would not be compiled for wide vectors
         "mixing" => rounds(times, &quadratic(20_000, 10, 0.0), &k_out(20_000)),
         "evaluation-1" => evaluations(times, 1),
         "evaluation-8" => evaluations(times, 8),

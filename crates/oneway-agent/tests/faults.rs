@@ -1,4 +1,5 @@
-//! Agents on their own: late, cut off, left alone, among strangers. The answer is the simulator's, or the reason is named.
+//! Agents on their own: late, cut off, left alone, among strangers. The answer is the simulator's, or the
+//! reason is named.
 #![allow(clippy::unwrap_used)]
 
 mod crew;
@@ -19,7 +20,8 @@ fn an_agent_that_starts_late_is_waited_for_by_name() {
     crew.assert_simulated(&place, soon());
 }
 
-/// Both neighbours of a link die, one after the other, at different rounds: what one needs the other sent before its own checkpoint.
+/// Both neighbours of a link die, one after the other, at different rounds: what one needs the other sent
+/// before its own checkpoint.
 #[test]
 fn neighbours_that_die_together_find_each_other_again() {
     let place = Place::new(&a9a(4, 3000, RING));
@@ -66,7 +68,8 @@ fn a_link_of_the_flower_that_is_cut_for_five_seconds_changes_nothing() {
     cut_for_five_seconds("[[topology]]\nname = \"flower\"\nkind = \"flower\"\npetals = 3\n");
 }
 
-/// Every connection goes through a proxy that passes bytes on in pieces of any length, each some milliseconds late.
+/// Every connection goes through a proxy that passes bytes on in pieces of any length, each some milliseconds
+/// late.
 #[test]
 fn bytes_that_come_late_and_in_pieces_change_nothing() {
     const AGENTS: usize = 4;

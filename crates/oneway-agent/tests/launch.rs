@@ -66,7 +66,8 @@ fn kills_change_nothing_where_links_have_certificates() {
     place.assert_simulated(&out);
 }
 
-/// Push-sum, several exchanges a round, compression, trees, links that change with the round, and everyone with everyone.
+/// Push-sum, several exchanges a round, compression, trees, links that change with the round, and everyone
+/// with everyone.
 #[test]
 fn methods_of_every_kind_run_on_networks_of_every_kind() {
     let methods = "[[method]]\nname = \"SGP\"\nkind = \"sgp\"\nstep = { size = 0.05 }\n\
@@ -117,7 +118,8 @@ fn cell_of(out: &Path) -> Option<std::path::PathBuf> {
     Some(std::fs::read_dir(out.join("agents")).ok()?.next()?.ok()?.path())
 }
 
-/// Agents end with what launched them, however it ends; when it is launched again they go on, and the rate is that of the rounds done then.
+/// Agents end with what launched them, however it ends; when it is launched again they go on, and the rate is
+/// that of the rounds done then.
 #[test]
 fn agents_do_not_outlive_a_launch_that_is_killed() {
     const ROUNDS: u64 = 8_000;

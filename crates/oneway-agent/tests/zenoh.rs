@@ -1,4 +1,5 @@
-//! Every method over links on Zenoh, an agent a thread with a session of its own: the simulator's bits, agent by agent.
+//! Every method over links on Zenoh, an agent a thread with a session of its own: the simulator's bits, agent
+//! by agent.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;
@@ -219,7 +220,8 @@ fn ask(session: &zenoh::Session, key: &str, payload: &[u8]) -> (Vec<Vec<u8>>, bo
     (answers, errors)
 }
 
-/// Every request gets a typed answer, none of them an error; what is damaged, or does not fit the run, gets none and is counted.
+/// Every request gets a typed answer, none of them an error; what is damaged, or does not fit the run, gets
+/// none and is counted.
 #[test]
 fn requests_get_typed_answers_and_damaged_ones_get_none() {
     let topology =

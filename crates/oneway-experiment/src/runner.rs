@@ -65,7 +65,8 @@ impl Runner {
         Self { watcher: Some(watcher), ..self }
     }
 
-    /// The same, which runs each cell inside of `around`: where a thread has to be prepared for what a problem does on it.
+    /// The same, which runs each cell inside of `around`: where a thread has to be prepared for what a
+    /// problem does on it.
     pub fn running_inside(self, around: fn(&mut (dyn FnMut() + Send))) -> Self {
         Self { around, ..self }
     }

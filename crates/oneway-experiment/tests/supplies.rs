@@ -49,7 +49,7 @@ fn supplied_parts_have_the_bits_of_named_ones() {
         supplies.datasets.insert(name.to_owned(), Arc::new(a9a::a9a(split)));
     }
     supplies.links.insert("r".to_owned(), Links::Digraphs(vec![families::ring(4).unwrap()]));
-    let smtpp = Traced::of("smtpp", &*kind("smtpp").unwrap().method([]).unwrap()).unwrap();
+    let smtpp = Traced::from_method("smtpp", &*kind("smtpp").unwrap().method([]).unwrap()).unwrap();
     let make = Arc::new(move || Box::new(smtpp.clone()) as Box<dyn oneway::method::Method>);
     supplies.methods.insert("s".to_owned(), SuppliedMethod { make, identity: "smtpp as data".to_owned() });
     let problem = "kind = \"logistic\"\ndataset = \"supplied:rows\"\ntest = \"supplied:held out\"";

@@ -164,7 +164,8 @@ impl Experiment {
         Ok((result, ended))
     }
 
-    /// Finds good steps; see `oneway tune`. Returns what was found, the settings with it (TOML), and the comparison (CSV).
+    /// Finds good steps; see `oneway tune`. Returns what was found, the settings with it (TOML), and the
+    /// comparison (CSV).
     #[pyo3(signature = (by = "loss", threads = None, progress = None))]
     fn tune<'py>(
         &self,
@@ -200,7 +201,8 @@ impl Experiment {
     }
 }
 
-/// Python keeps what it knows of a thread only while somebody is inside of it: once for a cell, and not for each round.
+/// Python keeps what it knows of a thread only while somebody is inside of it: once for a cell, and not for
+/// each round.
 fn known_to_python(work: &mut (dyn FnMut() + Send)) {
     Python::attach(|py| py.detach(work));
 }

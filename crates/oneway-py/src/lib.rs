@@ -1,7 +1,8 @@
-//! The module `oneway._native`: what Python asks of the engine. Names, defaults and documentation for people are in `python/oneway`.
+//! The module `oneway._native`: what Python asks of the engine. Names, defaults and documentation for people
+//! are in `python/oneway`.
 //!
-//! Every call that may take long lets other Python threads go on, looks for Ctrl-C twenty times a second, and turns errors and panics
-//! into exceptions.
+//! Every call that may take long lets other Python threads go on, looks for Ctrl-C twenty times a second, and
+//! turns errors and panics into exceptions.
 
 mod data;
 mod draws;

@@ -1,4 +1,5 @@
-//! Methods that are written in Python: their arithmetic is recorded once, by numbers that remember what was done to them, and runs here.
+//! Methods that are written in Python: their arithmetic is recorded once, by numbers that remember what was
+//! done to them, and runs here.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -43,7 +44,8 @@ impl Recording {
 
 #[pymethods]
 impl Recording {
-    /// Of a method whose state has these letters, and which sends so many numbers of a coordinate on each graph.
+    /// Of a method whose state has these letters, and which sends so many numbers of a coordinate on each
+    /// graph.
     #[new]
     fn new(method: &str, names: Vec<String>, sends: [usize; 2]) -> PyResult<Self> {
         let letters: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -315,7 +317,8 @@ fn ask(name: &str) -> PyResult<Ask> {
     }
 }
 
-/// The largest stable step of a method on a network, times the curvature: as the method takes it, and as the average does.
+/// The largest stable step of a method on a network, times the curvature: as the method takes it, and as the
+/// average does.
 #[pyfunction]
 #[pyo3(signature = (method, network, graph = "full", weights = "uniform", root = 0))]
 pub(crate) fn stability_limit(
@@ -341,7 +344,7 @@ pub(crate) fn builtin(kind: &str, parameters: std::collections::HashMap<String, 
     let build = || {
         let kind = registry::installed().method(kind)?;
         let given = parameters.iter().map(|(name, value)| (name.as_str(), *value));
-        Traced::of(kind.name, &*kind.method(given)?)
+        Traced::from_method(kind.name, &*kind.method(given)?)
     };
     Ok(Method(build().map_err(of_library)?))
 }

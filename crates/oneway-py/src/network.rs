@@ -50,7 +50,8 @@ impl Network {
         Ok(Self(Links::Digraphs(graphs.collect::<oneway::Result<_>>().map_err(of_library)?)))
     }
 
-    /// From links with weights, R and C of each round of the period: weight (from, to) is R or C at row `to`, column `from`.
+    /// From links with weights, R and C of each round of the period: weight (from, to) is R or C at row `to`,
+    /// column `from`.
     #[staticmethod]
     fn from_weights(agents: usize, periods: Vec<(GivenTriples<'_>, GivenTriples<'_>)>) -> PyResult<Self> {
         let mut period = vec![];

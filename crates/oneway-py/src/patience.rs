@@ -109,8 +109,8 @@ pub(crate) struct Done<R> {
     pub(crate) interrupted: Option<PyErr>,
 }
 
-/// Does `work` on a thread of its own. `progress(done, all)` is called now and then. On Ctrl-C, or when `progress` raises, the runner is
-/// told to stop and the work's own end is awaited.
+/// Does `work` on a thread of its own. `progress(done, all)` is called now and then. On Ctrl-C, or when
+/// `progress` raises, the runner is told to stop and the work's own end is awaited.
 pub(crate) fn patiently<R: Send>(
     py: Python<'_>,
     runner: &Runner,

@@ -135,7 +135,8 @@ impl PythonProblem {
     }
 }
 
-/// What was returned as an array of doubles: as it is, or as NumPy makes one of it (other types of numbers, tensors on the CPU).
+/// What was returned as an array of doubles: as it is, or as NumPy makes one of it (other types of numbers,
+/// tensors on the CPU).
 fn as_doubles<'py, A: for<'a> FromPyObject<'a, 'py>>(
     given: &Bound<'py, PyAny>,
     what: &str,
@@ -194,7 +195,8 @@ fn shown<'py>(
     let numbers = &lent.get().0[first..];
     let view = ArrayView2::from_shape((m, d).strides((stride, 1)), numbers)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
-    // SAFETY: the array keeps `lent`, which keeps the memory; nobody writes to it while it is kept (`Problem::gradients_in`)
+    // SAFETY: the array keeps `lent`, which keeps the memory; nobody writes to it while it is kept
+    // (`Problem::gradients_in`)
     let array = unsafe { PyArray2::borrow_from_array(&view, lent.clone().into_any()) };
     array.readwrite().make_nonwriteable();
     Ok(array)

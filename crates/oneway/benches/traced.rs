@@ -26,7 +26,7 @@ fn main() {
             return;
         }
         let compiled = kind(name).unwrap().method([]).unwrap();
-        let traced = Traced::of(name, &*compiled).unwrap();
+        let traced = Traced::from_method(name, &*compiled).unwrap();
         let [compiled, data] = least([&*compiled, &traced], problem, topology);
         println!("{line:<44} {:>9.2} µs {:>9.2} µs {:>7.3}", 1e6 * compiled, 1e6 * data, data / compiled);
     };

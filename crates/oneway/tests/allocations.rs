@@ -73,7 +73,8 @@ fn no_method_allocates_in_a_round() {
             if n < 100 {
                 assert_eq!(windows().map(|[own, _]| own), [0; 5], "{} ({graph:?})", kind.name);
             } else {
-                // a pool's threads keep books of their own now and then: a method that allocates does so in every window
+                // a pool's threads keep books of their own now and then: a method that allocates does so in
+                // every window
                 let least = pool.install(windows).map(|[_, all]| all).into_iter().min();
                 assert_eq!(least, Some(0), "{} ({graph:?}), {n} agents", kind.name);
             }
@@ -87,7 +88,7 @@ fn no_method_that_is_data_allocates_in_a_round() {
     let problem = logistic(9, Batch::Sampled(3));
     for (kind, graph) in methods().filter(|(kind, _)| build(kind).trace().is_some()) {
         let topology = topology(kind, graph, &[families::exponential(9).unwrap()], 0);
-        let method = Traced::of(kind.name, &*build(kind)).unwrap();
+        let method = Traced::from_method(kind.name, &*build(kind)).unwrap();
         let mut simulator = simulate(&method, &problem, &topology, 0.001);
         let [own, _] = allocations(|| advance(&mut simulator, 20));
         assert_eq!(own, 0, "{} ({graph:?})", kind.name);

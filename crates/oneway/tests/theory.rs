@@ -31,8 +31,8 @@ fn close(value: f64, expected: f64, share: f64) -> bool {
     (value - expected).abs() <= share * expected.abs()
 }
 
-/// n = 20, η·c_π·h of SMTPP (λ = 0.1) and Push-Pull, as two other programs found them. For Push-Pull on exponential trees
-/// they say 0.532; the dense matrix, the simulator's bisection and this library say 0.539.
+/// n = 20, η·c_π·h of SMTPP (λ = 0.1) and Push-Pull, as two other programs found them. For Push-Pull on
+/// exponential trees they say 0.532; the dense matrix, the simulator's bisection and this library say 0.539.
 #[test]
 fn limits_are_those_that_others_found() {
     let flower = |petals| families::flower(20, petals).unwrap();
@@ -61,8 +61,8 @@ fn limits_are_those_that_others_found() {
     }
 }
 
-/// On a directed ring with weights ½ everything is circulant: T falls into a 3×3 block for each frequency, whose largest
-/// eigenvalue passes 1 at these steps (computed with the blocks' characteristic polynomials).
+/// On a directed ring with weights ½ everything is circulant: T falls into a 3×3 block for each frequency,
+/// whose largest eigenvalue passes 1 at these steps (computed with the blocks' characteristic polynomials).
 #[test]
 fn limits_on_rings_are_those_of_their_frequencies() {
     for (n, with_momentum, without) in
@@ -78,8 +78,8 @@ fn limits_on_rings_are_those_of_their_frequencies() {
     }
 }
 
-/// Σ‖x_i − x_i `lag` rounds ago‖² in each round. Methods without tracking stop away from x*; but all stop, or none. Over as many
-/// rounds as errors last, those that creep and those that jump to and fro count alike.
+/// Σ‖x_i − x_i `lag` rounds ago‖² in each round. Methods without tracking stop away from x*; but all stop, or
+/// none. Over as many rounds as errors last, those that creep and those that jump to and fro count alike.
 fn movements(
     method: &dyn Method,
     topology: &Topology,
@@ -106,8 +106,8 @@ fn movements(
     (movements, outcome.status)
 }
 
-/// Whether the programs of a rule are linear in everything but the step, the weight and the kept share; a method around another
-/// is linear if that is, unless it encodes messages or needs a finite sum of samples.
+/// Whether the programs of a rule are linear in everything but the step, the weight and the kept share; a
+/// method around another is linear if that is, unless it encodes messages or needs a finite sum of samples.
 fn is_linear(method: &dyn Method) -> bool {
     let given = [Some(0.1), Some(1.0), Some(0.5)];
     let linear = |exchange: &TracedExchange| {
@@ -150,7 +150,8 @@ fn methods_that_are_not_linear_are_refused() {
     assert!(reason.contains("not a linear map: two numbers that vary are multiplied"), "{reason}");
 }
 
-/// T and N read off a rule's programs are those that applying the method to vectors gives, for every linear rule.
+/// T and N read off a rule's programs are those that applying the method to vectors gives, for every linear
+/// rule.
 #[test]
 fn coefficients_of_rules_are_those_of_vectors() {
     let digraphs = [families::flower(7, 3).unwrap(), families::exponential(6).unwrap()];
@@ -203,8 +204,8 @@ fn coefficients_of_rules_are_those_of_vectors() {
     assert!(compared >= 20 && noises >= 2 * 20, "{compared} {noises}");
 }
 
-/// Every linear method on six topologies: 2 % below the limit the simulator converges, 2 % above it diverges, and both at
-/// the rate that the largest eigenvalue has.
+/// Every linear method on six topologies: 2 % below the limit the simulator converges, 2 % above it diverges,
+/// and both at the rate that the largest eigenvalue has.
 #[test]
 fn the_simulator_converges_below_each_limit_and_diverges_above() {
     let digraphs = [
@@ -253,7 +254,8 @@ fn the_simulator_converges_below_each_limit_and_diverges_above() {
     });
 }
 
-/// The floor of centralised descent has a closed form: η/(n(2 − η)) at λ = 1, and SMTPP on a complete graph has it too.
+/// The floor of centralised descent has a closed form: η/(n(2 − η)) at λ = 1, and SMTPP on a complete graph
+/// has it too.
 #[test]
 fn floors_of_the_complete_graph_are_those_of_gradient_descent() {
     let complete = Topology::complete(5).unwrap();
@@ -355,7 +357,8 @@ fn one_agent_is_gradient_descent() {
     }
 }
 
-/// Five agents and little inertia: steps from 4.96 to about 7.1 diverge, slowly, and from there to 185 all converge again.
+/// Five agents and little inertia: steps from 4.96 to about 7.1 diverge, slowly, and from there to 185 all
+/// converge again.
 #[test]
 fn a_window_of_unstable_steps_is_not_stepped_over() {
     let links = [(0, 1), (1, 3), (1, 4), (2, 4), (3, 2), (4, 0), (4, 2)];
@@ -367,7 +370,8 @@ fn a_window_of_unstable_steps_is_not_stepped_over() {
     assert!(close(found, 4.964, 1e-3), "{found}");
 }
 
-/// SGP on a doubly stochastic network: x⁺ = (1 − ηh)Cx, which is zero at the first step that is tried, and stable up to 2.
+/// SGP on a doubly stochastic network: x⁺ = (1 − ηh)Cx, which is zero at the first step that is tried, and
+/// stable up to 2.
 #[test]
 fn maps_that_vanish_are_no_trouble() {
     for digraph in [families::ring(43).unwrap(), families::exponential(100).unwrap()] {

@@ -1,4 +1,5 @@
-//! Methods that are data: those made of rules have the rules' bits everywhere, and any programs those of the interpreter.
+//! Methods that are data: those made of rules have the rules' bits everywhere, and any programs those of the
+//! interpreter.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -105,7 +106,7 @@ fn made<T: Float>(kernel: &dyn Kernel<T>, profile: &dyn Fn(Sizes) -> Profile) ->
 #[test]
 fn rules_as_data_have_the_bits_of_the_rules() {
     for (name, method) in rules() {
-        let traced = Traced::of(&name, &*method).unwrap();
+        let traced = Traced::from_method(&name, &*method).unwrap();
         let [compiled, data] =
             [&*method, &traced as &dyn Method].map(|method| made(method, &|s| method.profile(s)));
         assert!(compiled == data, "{name}");
@@ -133,7 +134,7 @@ fn rules_as_data_have_the_bits_of_the_rules_in_every_engine() {
         if method.trace().is_none() {
             continue;
         }
-        let traced = Traced::of(kind.name, &*method).unwrap();
+        let traced = Traced::from_method(kind.name, &*method).unwrap();
         let topology = topology(kind, kind.graphs[0], &[families::exponential(n).unwrap()], 0);
         for problem in [&smooth as &dyn Problem, &sampled] {
             let setups = [&*method, &traced as &dyn Method].map(|method| Setup {
@@ -169,13 +170,14 @@ fn the_theory_takes_methods_that_are_data() {
         let kind = kind(name).unwrap();
         let (method, topology) =
             (build(kind), topology(kind, kind.graphs[0], std::slice::from_ref(&digraph), 0));
-        let traced = Traced::of(name, &*method).unwrap();
+        let traced = Traced::from_method(name, &*method).unwrap();
         let [compiled, data] =
             [&*method, &traced as &dyn Method].map(|method| limit(method, &topology).unwrap());
         assert_eq!(compiled.raw.to_bits(), data.raw.to_bits(), "{name}");
     }
     let adam = build(kind("adam").unwrap());
-    let error = limit(&Traced::of("mine", &*adam).unwrap(), &Topology::complete(3).unwrap()).unwrap_err();
+    let error =
+        limit(&Traced::from_method("mine", &*adam).unwrap(), &Topology::complete(3).unwrap()).unwrap_err();
     assert!(error.to_string().contains("theory has no answer here"), "{error}");
     let mut of = Expressions::new("steep", &["x", "g"], [1, 0], [OfRound::Zero; 2]).unwrap();
     let error =
@@ -242,7 +244,7 @@ fn what_is_written_as_expressions_prints_and_runs() {
 
 #[test]
 fn a_method_that_is_data_passes_all_checks() {
-    let traced = Traced::of("my-smtpp", &*build(kind("smtpp").unwrap())).unwrap();
+    let traced = Traced::from_method("my-smtpp", &*build(kind("smtpp").unwrap())).unwrap();
     let report = conformance_of(&traced);
     assert!(report.is_ok() && report.to_string().starts_with("my-smtpp: ok"), "{report}");
 }
@@ -250,7 +252,7 @@ fn a_method_that_is_data_passes_all_checks() {
 /// Each refusal names the part that is wrong, and says what is wrong with it.
 #[test]
 fn what_is_wrong_with_a_definition_is_said() {
-    let good = Traced::of("good", &*build(kind("smtpp").unwrap())).unwrap().definition().clone();
+    let good = Traced::from_method("good", &*build(kind("smtpp").unwrap())).unwrap().definition().clone();
     let refused = |spoil: &dyn Fn(&mut Definition), expected: &str| {
         let mut bad = good.clone();
         spoil(&mut bad);
@@ -319,5 +321,5 @@ fn what_is_wrong_with_a_definition_is_said() {
     let pulled = one.input(Input::Pulled(0)).unwrap();
     let error = one.send(&[pulled], &[]).unwrap_err().to_string();
     assert_eq!(error, "method `two`: send: number 0 of what was pulled is not known there");
-    assert!(Traced::of("saga", &*build(kind("push-saga").unwrap())).is_err());
+    assert!(Traced::from_method("saga", &*build(kind("push-saga").unwrap())).is_err());
 }

@@ -12,6 +12,7 @@ pub mod plan;
 pub mod problem;
 pub mod set;
 pub mod spec;
+mod step;
 pub mod supplies;
 pub mod sweep;
 mod text;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use oneway::engine::asynchronous::Clock;
-use oneway::engine::schedule::Shape;
 use oneway::engine::unreliable::Faults;
 use oneway::graph::MAX_AGENTS;
 use oneway::graph::families::Family;
@@ -13,15 +12,16 @@ use oneway::methods::Kind;
 use oneway::numeric::Precision;
 use oneway::parameters::Parameters;
 use oneway::registry;
-use toml::{Table, Value};
+use toml::Table;
 
 use super::clock::{self, Timing};
 use super::combination::Combination;
 use super::faults::{self, Redraw};
-use super::fields::{Fields, real};
+use super::fields::Fields;
 use super::measure::MeasureSpec;
 use super::names;
 use super::problem::ProblemSpec;
+pub use super::step::StepSpec;
 use super::supplies;
 use super::sweep::{Swept, is_called};
 
@@ -132,30 +132,6 @@ pub struct MethodSpec {
     only: Option<Vec<String>>,
 }
 
-/// `step` of a method.
-#[derive(Debug, Clone, Copy)]
-pub struct StepSpec {
-    /// The number that is given.
-    pub size: f64,
-    /// How the step goes down.
-    pub shape: Shape,
-    /// Whether the size is multiplied by √(n/T), as the corollary says.
-    pub(crate) corollary: bool,
-    /// What the number means.
-    pub(crate) scaling: Scaling,
-    /// Rounds over which it rises to its size.
-    pub(crate) warmup: u64,
-}
-
-/// What the number given as step size means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scaling {
-    /// It is η.
-    Raw,
-    /// It is η·c_π for pull methods: the step that the average takes.
-    Effective,
-}
-
 impl Spec {
     /// Reads settings strictly; paths inside are relative to `folder`.
     pub(crate) fn new(settings: Table, folder: &Path) -> Result<Self> {
@@ -256,10 +232,7 @@ impl TopologySpec {
             (Some(_), Some(_)) => bail!("{}: give `file` or `files`, not both", fields.path()),
             (file, files) => file.map(|file| vec![file]).or(files),
         };
-        let supplied = fields.string("supplied")?;
-        if let (Some(_), Some(_)) = (&kind, &supplied) {
-            bail!("{}: give `kind` or `supplied`, not both", fields.path());
-        }
+        let supplied = supplied(&mut fields, kind.as_deref())?;
         let is_supplied = supplied.is_some();
         let links = match (kind.or(supplied), files, pull?, push?) {
             (Some(name), None, None, None) if is_supplied => LinksSpec::Supplied(name),
@@ -299,15 +272,22 @@ impl TopologySpec {
     }
 }
 
+/// `supplied`, which names what is given in memory, in place of `kind`.
+fn supplied(fields: &mut Fields, kind: Option<&str>) -> Result<Option<String>> {
+    match (kind, fields.string("supplied")?) {
+        (Some(_), Some(_)) => bail!("{}: give `kind` or `supplied`, not both", fields.path()),
+        (_, supplied) => Ok(supplied),
+    }
+}
+
 impl MethodSpec {
     fn read(mut fields: Fields, run: RunSpec) -> Result<Self> {
         let kind = fields.string("kind")?;
         let name = name_of(&mut fields, "method", kind.as_deref())?;
-        let supplied = fields.string("supplied")?;
-        let kind = match (&supplied, &kind) {
-            (Some(_), None) => &supplies::SUPPLIED,
-            (Some(_), Some(_)) => bail!("{}: give `kind` or `supplied`, not both", fields.path()),
-            _ => {
+        let supplied = supplied(&mut fields, kind.as_deref())?;
+        let kind = match &supplied {
+            Some(_) => &supplies::SUPPLIED,
+            None => {
                 let kind = fields.required("kind", kind)?;
                 registry::installed().method(&kind).with_context(|| fields.path().to_owned())?
             }
@@ -352,44 +332,6 @@ impl MethodSpec {
             );
         }
         Ok(())
-    }
-}
-
-impl StepSpec {
-    fn read(fields: &mut Fields, run: RunSpec) -> Result<Self> {
-        let (shape, scaling) = (Shape::Constant, Scaling::Raw);
-        let plain = |size| StepSpec { size, shape, corollary: false, scaling, warmup: 0 };
-        let mut step = match fields.value("step") {
-            None => bail!("{}: `step` is missing: a number, or {{ size = … }}", fields.path()),
-            Some(Value::Table(table)) => fields.inner("step", table),
-            Some(value) => match real(&value) {
-                Some(size) => return Ok(plain(size)),
-                None => return fields.wrong("step", &value, "a number, or { size = … }"),
-            },
-        };
-        let (size, factor, every) = (step.real("size")?, step.real("decay")?, step.count("every")?);
-        let shapes = [
-            ("constant", (Shape::Constant, false)),
-            ("inverse-sqrt", (Shape::InverseSqrt, false)),
-            ("cosine", (Shape::Cosine { rounds: run.iterations }, false)),
-            ("corollary", (Shape::Constant, true)),
-        ];
-        let (shape, corollary) = match (step.choice("schedule", &shapes)?, factor, every) {
-            (shape, None, None) => shape.unwrap_or((Shape::Constant, false)),
-            (None, Some(factor), Some(every)) => (Shape::Decay { factor, every }, false),
-            (None, ..) => bail!("{}: give `decay` and `every` together", step.path()),
-            (Some(_), ..) => bail!("{}: give `schedule`, or `decay` and `every`, not both", step.path()),
-        };
-        let scalings = [("raw", Scaling::Raw), ("effective", Scaling::Effective)];
-        let spec = Self {
-            size: step.required("size", size)?,
-            shape,
-            corollary,
-            scaling: step.choice("scaling", &scalings)?.unwrap_or(Scaling::Raw),
-            warmup: step.count("warmup")?.unwrap_or(0),
-        };
-        step.finish()?;
-        Ok(spec)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The rows of a block of agents as a rule's loops take them: checked once, for all agents, so that the loops need no checks.
+//! The rows of a block of agents as a rule's loops take them: checked once, for all agents, so that the loops
+//! need no checks.
 //!
 //! Nothing here depends on the rule: it would be compiled for each.
 
@@ -30,7 +31,8 @@ impl<'a, T: Float> Sent<'a, T> {
     }
 }
 
-/// The vectors of what a block of agents keeps and has heard, checked for all of them. State rows are counted from the block's first.
+/// The vectors of what a block of agents keeps and has heard, checked for all of them. State rows are counted
+/// from the block's first.
 pub(super) struct Known<'a, T> {
     pub(super) agents: Agents<'a>,
     pub(super) first: usize,
@@ -55,7 +57,8 @@ impl<'a, T: Float> Known<'a, T> {
     }
 }
 
-/// The vectors of the points of a block of agents. Where only one is asked for, the other goes where nobody looks.
+/// The vectors of the points of a block of agents. Where only one is asked for, the other goes where nobody
+/// looks.
 pub(super) struct Asked<'a, T> {
     pub(super) next: VectorsMut<'a, T>,
     pub(super) last: VectorsMut<'a, T>,

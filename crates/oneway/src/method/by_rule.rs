@@ -1,9 +1,9 @@
 //! Every rule is a method: its coordinates are done side by side, in vectors as wide as the machine has.
 //!
-//! All here is compiled for every rule, in two precisions and for each kind of vector: hundreds of copies. So a rule's arithmetic
-//! stands once in each, rows are checked once for a block of agents, and what does not depend on the rule is apart. All that an engine
-//! calls is `#[inline(never)]`: another crate that uses a rule of this library as a `dyn Method` then links the copies that are here,
-//! and compiles none of its own.
+//! All here is compiled for every rule, in two precisions and for each kind of vector: hundreds of copies. So
+//! a rule's arithmetic stands once in each, rows are checked once for a block of agents, and what does not
+//! depend on the rule is apart. All that an engine calls is `#[inline(never)]`: another crate that uses a
+//! rule of this library as a `dyn Method` then links the copies that are here, and compiles none of its own.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -43,7 +43,7 @@ impl<R: Rule> Method for R {
 
     #[inline(never)]
     fn trace(&self) -> Option<Trace> {
-        Some(Trace::of(self))
+        Some(Trace::from_rule(self))
     }
 
     #[inline(never)]
@@ -173,7 +173,8 @@ impl<R: Rule, T: Float> InVectors<T> for Send<'_, R, T> {
                 // the last lanes may overlap those before them, and write the same numbers again
                 let c = begin.min(d - V::LANES);
                 begin += V::LANES;
-                // SAFETY: rows 0 to n − 1 were checked to have these vectors of dimension d, and c + LANES ≤ d
+                // SAFETY: rows 0 to n − 1 were checked to have these vectors of dimension d, and c + LANES ≤
+                // d
                 unsafe {
                     let sent = rule.send(scene.at::<V>(), load(states.place(q, c), d));
                     store(sent.pull, pulls.place(q, c), d);
@@ -242,11 +243,11 @@ impl<R: Rule, T: Float> InVectors<T> for Update<'_, R, T> {
         for q in 0..if d > 0 { n } else { 0 } {
             let agent = agents.get(q);
             let scene = scene.after(agent, q, heard);
-            // SAFETY: all rows were checked to have these vectors of dimension d, and c + LANES ≤ d; the tail has room for all that a
-            // rule keeps
+            // SAFETY: all rows were checked to have these vectors of dimension d, and c + LANES ≤ d; the tail
+            // has room for all that a rule keeps
             unsafe {
-                // The last lanes first, while the coordinates that they share with those before are still the old ones: they wait in
-                // `tail`. One loop for all, so that the rule is compiled once.
+                // The last lanes first, while the coordinates that they share with those before are still the
+                // old ones: they wait in `tail`. One loop for all, so that the rule is compiled once.
                 let (mut c, mut next, mut to, mut step) = (d - V::LANES, 0, tail, V::LANES);
                 loop {
                     let heard = Mail { pull: load(pulled.place(q, c), d), push: load(pushed.place(q, c), d) };

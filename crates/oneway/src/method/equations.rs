@@ -76,10 +76,12 @@ impl Gradients {
 }
 
 impl Trace {
-    /// The rule's equations as the code computes them, one for each letter of the state that has a part in x: `x⁺ = R(x − ηv)`.
+    /// The rule's equations as the code computes them, one for each letter of the state that has a part in x:
+    /// `x⁺ = R(x − ηv)`.
     ///
-    /// A letter stands for the vectors of all agents, stacked. g is a gradient; ⁺ marks the next round, and ′ what is between two
-    /// exchanges of one. Where a round has several exchanges, a line says which the equations below it belong to.
+    /// A letter stands for the vectors of all agents, stacked. g is a gradient; ⁺ marks the next round, and ′
+    /// what is between two exchanges of one. Where a round has several exchanges, a line says which the
+    /// equations below it belong to.
     ///
     /// ```
     /// use oneway::{method::Method, methods::Smtpp};
@@ -114,7 +116,8 @@ impl Trace {
         text
     }
 
-    /// Where the rule starts: `v₀ = m₀ = 0`. Letters without a part in x are left out, and so is x₀, which the problem gives.
+    /// Where the rule starts: `v₀ = m₀ = 0`. Letters without a part in x are left out, and so is x₀, which
+    /// the problem gives.
     pub fn start_equations(&self) -> Vec<String> {
         let all: Vec<Vec<Line>> = (0..self.exchanges.len()).map(|phase| self.lines(phase)).collect();
         let live = self.live(&all);
@@ -290,7 +293,8 @@ impl Trace {
         Gradients::new(*ask, &place, &points.result(1).text(), "⁺")
     }
 
-    /// The equations of one exchange, for all letters. What is sent has a letter of its own where the update uses it again.
+    /// The equations of one exchange, for all letters. What is sent has a letter of its own where the update
+    /// uses it again.
     fn lines(&self, phase: usize) -> Vec<Line> {
         let with_letter = self.lines_with(phase, true);
         let uses = with_letter.iter().map(|line| line.times(self.letter_for_sent())).sum::<usize>();

@@ -1,11 +1,13 @@
 //! The waist: what a decentralised method is, to an engine.
 //!
-//! A round is send | mix | points | gradients | update. `send` fills an agent's messages, the engine mixes them linearly (R·pull,
-//! C·push), `point` says where gradients are taken, the problem makes the gradients of many agents in one call, and `update` makes
-//! the next state of all this. The engine owns states and messages, and can therefore check, hash, save and ship them. The
-//! same compiled method runs in the simulator and in a networked agent.
+//! A round is send | mix | points | gradients | update. `send` fills an agent's messages, the engine mixes
+//! them linearly (R·pull, C·push), `point` says where gradients are taken, the problem makes the gradients of
+//! many agents in one call, and `update` makes the next state of all this. The engine owns states and
+//! messages, and can therefore check, hash, save and ship them. The same compiled method runs in the
+//! simulator and in a networked agent.
 //!
-//! Most methods are a [`Rule`]: one coordinate's arithmetic. Those that are not implement [`Method`] and [`Kernel`] on whole rows.
+//! Most methods are a [`Rule`]: one coordinate's arithmetic. Those that are not implement [`Method`] and
+//! [`Kernel`] on whole rows.
 
 mod blocks;
 mod by_rule;
@@ -38,7 +40,8 @@ pub trait Method: Kernel<f64> {
     /// What the method is, on a problem of these sizes.
     fn profile(&self, sizes: Sizes) -> Profile;
 
-    /// What a combinator is around: what it does not say itself, in the three methods below, is what the inner method says.
+    /// What a combinator is around: what it does not say itself, in the three methods below, is what the
+    /// inner method says.
     fn inner(&self) -> Option<&dyn Method> {
         None
     }
@@ -59,9 +62,9 @@ pub trait Method: Kernel<f64> {
         self.check_problem(problem)
     }
 
-    /// What a step size given as *effective* is divided by: x̄ moves by the raw step times this times the mean gradient (times
-    /// what momentum of any kind adds). It is c_π for push-pull methods, n for pull-only ones, 1 for others, unless the method
-    /// descends along something else than its tracker.
+    /// What a step size given as *effective* is divided by: x̄ moves by the raw step times this times the
+    /// mean gradient (times what momentum of any kind adds). It is c_π for push-pull methods, n for pull-only
+    /// ones, 1 for others, unless the method descends along something else than its tracker.
     fn step_divisor(&self, topology: &Topology) -> Result<f64> {
         match self.inner() {
             Some(inner) => inner.step_divisor(topology),
@@ -86,7 +89,7 @@ pub(crate) const SMALLEST: Sizes = Sizes { agents: 1, dim: 1, samples: Some(1) }
 impl dyn Method + '_ {
     /// What the method is, on this problem.
     pub fn profile_on(&self, problem: &dyn Problem) -> Profile {
-        self.profile(Sizes::of(problem))
+        self.profile(Sizes::from_problem(problem))
     }
 
     /// The kind of network it is made for.
@@ -122,17 +125,18 @@ impl dyn Method + '_ {
 
 /// What a method does with rows of numbers.
 ///
-/// A method says what it does with one agent's rows. Engines call the blocks, which do the same for many agents; a [`Rule`]
-/// has faster ones than the loops that are provided.
+/// A method says what it does with one agent's rows. Engines call the blocks, which do the same for many
+/// agents; a [`Rule`] has faster ones than the loops that are provided.
 pub trait Kernel<T>: Send + Sync + Debug {
-    /// Fills the state at x₀ = `x`, from the gradients that the profile asks for at the start. Of [`Ask::AllComponents`]
-    /// `gradient.next` has all components, one after another.
+    /// Fills the state at x₀ = `x`, from the gradients that the profile asks for at the start. Of
+    /// [`Ask::AllComponents`] `gradient.next` has all components, one after another.
     fn start(&self, at: Round<'_>, x: &[T], gradient: Gradient<'_, T>, state: &mut [T]);
 
     /// Fills what the agent sends on the pull graph and on the push graph.
     fn send(&self, at: Round<'_>, state: &mut [T], pull: &mut [T], push: &mut [T]);
 
-    /// Says where the gradients are taken, from what was heard. It is called in every turn, also in those that ask for nothing.
+    /// Says where the gradients are taken, from what was heard. It is called in every turn, also in those
+    /// that ask for nothing.
     fn point(&self, at: Round<'_>, heard: Heard<'_, T>, point: Point<'_, T>);
 
     /// Makes the next state of what was heard and of the gradients.
@@ -175,10 +179,11 @@ pub enum Reliance {
 /// Which vector (or scalar) of the state plays which role; `None` where a method has no such part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Roles {
-    /// The vector whose plain mean over agents is x̄, for push-sum methods. Others: x̄ = π_Rᵀ of the estimates.
+    /// The vector whose plain mean over agents is x̄, for push-sum methods. Others: x̄ = π_Rᵀ of the
+    /// estimates.
     pub conserved: Option<usize>,
-    /// The vector v that tracks: (1/n)Σ v_i = (1/n)Σ `tracked`_i in every round (Lemma 2). In pull-only methods, where trackers
-    /// are mixed by R, the means are π_R's: Σ π_R,i v_i = Σ π_R,i `tracked`_i.
+    /// The vector v that tracks: (1/n)Σ v_i = (1/n)Σ `tracked`_i in every round (Lemma 2). In pull-only
+    /// methods, where trackers are mixed by R, the means are π_R's: Σ π_R,i v_i = Σ π_R,i `tracked`_i.
     pub tracker: Option<usize>,
     /// The vector whose mean the tracker has.
     pub tracked: Option<usize>,
@@ -193,8 +198,8 @@ pub struct Roles {
 }
 
 impl Roles {
-    /// Those of a tracker whose state begins with (x, v, m) and whose push row is v: v tracks m, which is a momentum if it
-    /// `averages`.
+    /// Those of a tracker whose state begins with (x, v, m) and whose push row is v: v tracks m, which is a
+    /// momentum if it `averages`.
     pub fn tracking(averages: bool) -> Self {
         let momentum = averages.then_some(2);
         Roles { tracker: Some(1), tracked: Some(2), momentum, tracker_sent: Some(0), ..Roles::default() }

@@ -19,12 +19,13 @@ pub struct Sizes {
 
 impl Sizes {
     /// Those of a problem.
-    pub fn of(problem: &dyn Problem) -> Self {
+    pub fn from_problem(problem: &dyn Problem) -> Self {
         Self { agents: problem.agents(), dim: problem.dim(), samples: problem.samples() }
     }
 }
 
-/// What a method is: how wide its rows are, how its rounds go, what network it needs and what its memory presumes.
+/// What a method is: how wide its rows are, how its rounds go, what network it needs and what its memory
+/// presumes.
 #[derive(Debug, Clone)]
 pub struct Profile {
     /// The state that an agent keeps.
@@ -39,14 +40,15 @@ pub struct Profile {
     pub roles: Roles,
     /// What its memory of one exchange presumes of the next.
     pub reliance: Reliance,
-    /// Whether an agent keeps copies of what its neighbours hold, made of differences that they send: a message that is lost,
-    /// late or overtaken would spoil them for ever.
+    /// Whether an agent keeps copies of what its neighbours hold, made of differences that they send: a
+    /// message that is lost, late or overtaken would spoil them for ever.
     pub keeps_copies: bool,
     /// Whether it is around a method that sends its sums whole, and sends only a share of them.
     pub sends_a_share: bool,
     /// The gradients that it starts with, at x₀.
     pub start: Ask,
-    /// Whether the gradients after an exchange are taken at the pulled row itself, so that `point` need not be called.
+    /// Whether the gradients after an exchange are taken at the pulled row itself, so that `point` need not
+    /// be called.
     pub points_are_pulled: bool,
     /// The exchanges of a round, one after another.
     pub exchanges: Vec<Exchange>,
@@ -84,8 +86,8 @@ impl Ask {
 }
 
 impl Profile {
-    /// A method with one exchange a round and one fresh gradient after it, on this kind of network. It has no roles and no
-    /// widths yet: a rule's are those of its types.
+    /// A method with one exchange a round and one fresh gradient after it, on this kind of network. It has no
+    /// roles and no widths yet: a rule's are those of its types.
     pub fn new(network: Network) -> Self {
         Self {
             state: Width::NONE,

@@ -1,8 +1,8 @@
 //! Rules: a method as one coordinate's arithmetic.
 //!
-//! In almost every method, what happens to coordinate c of an agent depends on coordinate c alone, once the gradient is known.
-//! Such a method is a [`Rule`]: what it sends, where it takes its gradient, how it updates, written once for any
-//! [`Real`] number. It is a [`Method`](super::Method) by itself.
+//! In almost every method, what happens to coordinate c of an agent depends on coordinate c alone, once the
+//! gradient is known. Such a method is a [`Rule`]: what it sends, where it takes its gradient, how it
+//! updates, written once for any [`Real`] number. It is a [`Method`](super::Method) by itself.
 
 use super::Profile;
 use crate::numeric::Real;
@@ -60,7 +60,8 @@ pub trait Rule: Send + Sync + std::fmt::Debug + 'static {
     /// Network, roles, gradients and exchanges. The widths are those of the types above.
     fn profile(&self) -> Profile;
 
-    /// Numbers that are the same for all coordinates of a round, and worth making once: see [`At::constants`].
+    /// Numbers that are the same for all coordinates of a round, and worth making once: see
+    /// [`At::constants`].
     #[inline(always)]
     fn constants(&self) -> [OfRound; 2] {
         [OfRound::Zero; 2]
@@ -80,7 +81,8 @@ pub trait Rule: Send + Sync + std::fmt::Debug + 'static {
         heard: Mail<Self::Pull<S>, Self::Push<S>>,
     ) -> [S; 2];
 
-    /// The state after the exchange, from what was heard and the gradients: the one at x⁺, and the other that was asked for.
+    /// The state after the exchange, from what was heard and the gradients: the one at x⁺, and the other that
+    /// was asked for.
     fn update<S: Real>(
         &self,
         at: At<S>,
@@ -94,7 +96,8 @@ pub trait Rule: Send + Sync + std::fmt::Debug + 'static {
         Ok(())
     }
 
-    /// What an *effective* step is divided by, where that is not the network's own; see [`Method::step_divisor`](super::Method::step_divisor).
+    /// What an *effective* step is divided by, where that is not the network's own; see
+    /// [`Method::step_divisor`](super::Method::step_divisor).
     fn step_divisor(&self, topology: &crate::graph::Topology) -> crate::Result<f64> {
         topology.step_divisor(self.profile().network)
     }
@@ -107,11 +110,13 @@ pub enum Carries {
     Nothing,
     /// Push-sum's weight w, one scalar behind the state and behind the push row: w⁺ = Σ_j C_ij w_j from 1.
     Weight,
-    /// Its row y of Rᵏ, n scalars behind the state and behind the pull row: y⁺ = Σ_j R_ij y_j from e_i. Its weight is [y⁺]_i.
+    /// Its row y of Rᵏ, n scalars behind the state and behind the pull row: y⁺ = Σ_j R_ij y_j from e_i. Its
+    /// weight is [y⁺]_i.
     Eigenvector,
 }
 
-/// A number that is the same for all agents and coordinates of a round, the t-th: t = k + 1 turns state k into state k + 1.
+/// A number that is the same for all agents and coordinates of a round, the t-th: t = k + 1 turns state k
+/// into state k + 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OfRound {
     /// 0, where none is needed.

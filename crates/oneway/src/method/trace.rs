@@ -1,13 +1,14 @@
 //! What a rule does, written down: its arithmetic on symbols.
 //!
-//! The programs are straight-line code without branches or memory. They print as equations, run in a small interpreter to the
-//! engine's bits, and say where a rule is linear.
+//! The programs are straight-line code without branches or memory. They print as equations, run in a small
+//! interpreter to the engine's bits, and say where a rule is linear.
 
 use super::rule::Numbers;
 use super::{Ask, At, Carries, Exchange, Mail, Network, OfRound, Profile, Rule};
 use crate::numeric::{Operations, Program, Symbol, Tape};
 
-/// A rule as programs on one coordinate. All begin with the same inputs: η, w⁺, C_ii and the rule's two constants.
+/// A rule as programs on one coordinate. All begin with the same inputs: η, w⁺, C_ii and the rule's two
+/// constants.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
     /// The network, whose matrices the equations name.
@@ -49,7 +50,7 @@ const PUSHED: [&str; 2] = ["pushed", "pushed′"];
 const GRADIENT: [&str; 2] = ["g⁺", "other"];
 
 impl Trace {
-    pub(super) fn of<R: Rule>(rule: &R) -> Self {
+    pub(super) fn from_rule<R: Rule>(rule: &R) -> Self {
         let counts = [count::<R::State<Symbol>>(), count::<R::Pull<Symbol>>(), count::<R::Push<Symbol>>()];
         let names = [R::NAMES, R::LAST_NAMES];
         Self::made((rule.profile(), R::CARRIES, rule.constants()), counts, names, &|part| results(rule, part))
@@ -83,8 +84,8 @@ impl Trace {
         }
     }
 
-    /// How many operations one coordinate of one agent takes in a round: to send, to say where gradients are taken, and to
-    /// update. Mixing and gradients are not the rule's.
+    /// How many operations one coordinate of one agent takes in a round: to send, to say where gradients are
+    /// taken, and to update. Mixing and gradients are not the rule's.
     pub fn operations(&self) -> Operations {
         let of = |exchange: &TracedExchange| {
             let TracedExchange { send, points, update, ask } = exchange;

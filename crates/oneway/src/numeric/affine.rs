@@ -73,7 +73,8 @@ impl fmt::Display for NotLinear {
 impl std::error::Error for NotLinear {}
 
 impl Program {
-    /// Every result as a linear function of the inputs that have no value in `given`, with the others at their values.
+    /// Every result as a linear function of the inputs that have no value in `given`, with the others at
+    /// their values.
     ///
     /// Refuses a result that is no such function. O(steps · inputs).
     ///

@@ -192,8 +192,8 @@ impl Formula {
         Factor::Root(self).into()
     }
 
-    /// `then` where it is positive, else `otherwise`: as |a|, max, min or sign where it is one of these. By a number that is the same
-    /// for all agents, such as η, it is what holds in every round that takes a step.
+    /// `then` where it is positive, else `otherwise`: as |a|, max, min or sign where it is one of these. By a
+    /// number that is the same for all agents, such as η, it is what holds in every round that takes a step.
     pub(super) fn chooses(self, then: Self, otherwise: Self) -> Self {
         let (difference, reverse) = (
             then.clone().plus(otherwise.clone().scaled(-1.0)),
@@ -221,8 +221,8 @@ impl Formula {
         }
     }
 
-    /// ab: numbers first, then what is the same for all agents, then the rest. A quotient takes what stands before it into its
-    /// numerator.
+    /// ab: numbers first, then what is the same for all agents, then the rest. A quotient takes what stands
+    /// before it into its numerator.
     pub(super) fn times(self, other: Self) -> Self {
         match (self.as_number(), other.as_number()) {
             (Some(0.0), _) | (_, Some(0.0)) => return Self::default(),

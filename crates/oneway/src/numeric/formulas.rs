@@ -9,7 +9,8 @@ pub(crate) struct Formulas<'p> {
     program: &'p Program,
     /// Every step in full.
     full: Vec<Formula>,
-    /// How long each would be without simplification. Those that are too long to be read have a letter in their place.
+    /// How long each would be without simplification. Those that are too long to be read have a letter in
+    /// their place.
     lengths: Vec<usize>,
 }
 
@@ -29,8 +30,8 @@ pub(crate) enum Part<'f> {
 }
 
 impl<'p> Formulas<'p> {
-    /// Those of a program, with `input(i)` for its i-th input. A choice by η is what holds in every round that takes a step, and a
-    /// hyper-parameter that is 0 is left out.
+    /// Those of a program, with `input(i)` for its i-th input. A choice by η is what holds in every round
+    /// that takes a step, and a hyper-parameter that is 0 is left out.
     pub(crate) fn new(program: &'p Program, input: impl Fn(usize) -> Formula) -> Self {
         let mut formulas = Self { program, full: vec![], lengths: vec![] };
         for (at, instruction) in program.instructions.iter().enumerate() {
@@ -64,7 +65,8 @@ impl<'p> Formulas<'p> {
         &self.full
     }
 
-    /// Result r with names for what it is made of. Where several steps come to the same, the first shows how it is made.
+    /// Result r with names for what it is made of. Where several steps come to the same, the first shows how
+    /// it is made.
     pub(crate) fn named(&self, r: usize, names: Names<'_>) -> Formula {
         let first = self.full.iter().position(|step| step == self.result(r));
         self.of(first.map_or(self.program.results[r], Symbol::at), names)

@@ -1,7 +1,9 @@
-//! One row an agent, where the machine likes rows to be: on cache lines of their own, if they are long enough.
+//! One row an agent, where the machine likes rows to be: on cache lines of their own, if they are long
+//! enough.
 //!
-//! A load that straddles two cache lines costs two loads. Rows of 123 numbers, one behind the other, would make almost every
-//! wide load such a load; so long rows begin on a line and are filled up with zeros to the end of one.
+//! A load that straddles two cache lines costs two loads. Rows of 123 numbers, one behind the other, would
+//! make almost every wide load such a load; so long rows begin on a line and are filled up with zeros to the
+//! end of one.
 
 use std::sync::Arc;
 
@@ -68,7 +70,8 @@ impl<T: Float> Matrix<T> {
         if from < other { (first, second) } else { (second, first) }
     }
 
-    /// Hands out its memory, where its numbers are double, until it is [taken back](Self::take_back); meanwhile there are no rows.
+    /// Hands out its memory, where its numbers are double, until it is [taken back](Self::take_back);
+    /// meanwhile there are no rows.
     pub(crate) fn lend(&mut self) -> Option<Arc<Vec<f64>>> {
         match T::into_f64(std::mem::take(&mut self.buffer)) {
             Ok(buffer) => Some(Arc::new(buffer)),
@@ -79,7 +82,8 @@ impl<T: Float> Matrix<T> {
         }
     }
 
-    /// Takes its memory back. Where somebody has kept it, they keep it as it is, and the rows are copied to other memory.
+    /// Takes its memory back. Where somebody has kept it, they keep it as it is, and the rows are copied to
+    /// other memory.
     pub(crate) fn take_back(&mut self, memory: Arc<Vec<f64>>) {
         match Arc::try_unwrap(memory) {
             Ok(buffer) => self.buffer = T::from_f64_vector(buffer).unwrap_or_default(),

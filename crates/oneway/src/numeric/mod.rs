@@ -1,7 +1,7 @@
 //! Numbers of several kinds, so that a method's arithmetic is written once for all of them.
 //!
-//! A rule says what happens to one coordinate, for any [`Real`]. [`Lanes`] of [`Float`]s run it, many coordinates at a time, in
-//! double or in single precision; a [`Symbol`] writes down what is done to it.
+//! A rule says what happens to one coordinate, for any [`Real`]. [`Lanes`] of [`Float`]s run it, many
+//! coordinates at a time, in double or in single precision; a [`Symbol`] writes down what is done to it.
 
 mod affine;
 mod float;

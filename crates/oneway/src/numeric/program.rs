@@ -9,8 +9,8 @@ use super::{Float, Instruction, Symbol};
 
 /// A straight-line program: what some arithmetic does, step by step.
 ///
-/// It prints as a listing, one step a line, with constants by their bits: all that a printer of source code for another device
-/// needs.
+/// It prints as a listing, one step a line, with constants by their bits: all that a printer of source code
+/// for another device needs.
 ///
 /// ```
 /// use oneway::numeric::{Real, Symbol, Tape};
@@ -75,8 +75,9 @@ impl Program {
         Some(self.instructions[..step.index()].iter().filter(is_input).count())
     }
 
-    /// Runs it on numbers, one for each input, and returns one for each result: the same operations in the same order as the
-    /// engines do them, to the same bits, in double and in single precision. An input that is missing is NaN. O(steps).
+    /// Runs it on numbers, one for each input, and returns one for each result: the same operations in the
+    /// same order as the engines do them, to the same bits, in double and in single precision. An input that
+    /// is missing is NaN. O(steps).
     ///
     /// ```
     /// use oneway::numeric::{Real, Symbol, Tape};
@@ -109,8 +110,8 @@ impl Program {
         self.results.iter().map(|symbol| values[symbol.index()]).collect()
     }
 
-    /// The same program without the steps that no result needs and with equal steps done once. It has all inputs, in order, and
-    /// its results have the same bits.
+    /// The same program without the steps that no result needs and with equal steps done once. It has all
+    /// inputs, in order, and its results have the same bits.
     pub fn reduced(&self) -> Program {
         let mut needed = vec![false; self.instructions.len()];
         self.results.iter().for_each(|symbol| needed[symbol.index()] = true);
@@ -141,8 +142,8 @@ impl Program {
         Program { instructions, results }
     }
 
-    /// How many operations its results take, each counted once; those on constants and hyper-parameters alone, such as 1 − λ, are
-    /// the same for all coordinates and not counted.
+    /// How many operations its results take, each counted once; those on constants and hyper-parameters
+    /// alone, such as 1 − λ, are the same for all coordinates and not counted.
     ///
     /// ```
     /// use oneway::numeric::{Real, Symbol, Tape};

@@ -1,7 +1,7 @@
 //! Vectors as the machine has them, and work that is compiled for each kind.
 //!
-//! [`Lanes`] would do: the compiler unrolls their loops and finds out that they are vectors, in each of hundreds of functions. Here it
-//! is told. The bits are the same.
+//! [`Lanes`] would do: the compiler unrolls their loops and finds out that they are vectors, in each of
+//! hundreds of functions. Here it is told. The bits are the same.
 
 use super::{Float, Lanes, Vector};
 
@@ -13,7 +13,8 @@ pub(crate) trait InVectors<T> {
 
 /// A float that the machine has vectors of.
 pub trait Wide: Float {
-    /// Does the work in the widest vectors that the machine has, if rows of `d` numbers fill one; else number by number.
+    /// Does the work in the widest vectors that the machine has, if rows of `d` numbers fill one; else number
+    /// by number.
     #[doc(hidden)]
     #[allow(private_bounds)]
     fn in_vectors(d: usize, work: impl InVectors<Self>);
@@ -121,8 +122,8 @@ mod x86 {
         }
     }
 
-    /// What is in one or more registers. Values of these types exist only in work that runs where the machine was found to have such
-    /// registers: that makes their operations safe.
+    /// What is in one or more registers. Values of these types exist only in work that runs where the machine
+    /// was found to have such registers: that makes their operations safe.
     macro_rules! vector {
         ($(#[$doc:meta])* $name:ident, $float:ty, $lanes:literal, [$($part:tt: $register:ty),+],
             $load:ident $store:ident $set:ident $sqrt:ident $add:ident $sub:ident $mul:ident $div:ident, $choose:ident, $apart:ident) => {

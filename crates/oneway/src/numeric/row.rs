@@ -1,6 +1,8 @@
-//! How a packed row is split: `[vector 0 | vector 1 | … | scalars]`, each vector of the problem's dimension d.
+//! How a packed row is split: `[vector 0 | vector 1 | … | scalars]`, each vector of the problem's dimension
+//! d.
 //!
-//! State rows and messages are all packed this way, so that one row is one message and one slice of a checkpoint.
+//! State rows and messages are all packed this way, so that one row is one message and one slice of a
+//! checkpoint.
 
 use std::marker::PhantomData;
 
@@ -275,8 +277,8 @@ impl Agents<'_> {
     }
 }
 
-/// A weighted sum of rows as the bit contract has it: the first term is assigned, the others multiplied and then added,
-/// never fused.
+/// A weighted sum of rows as the bit contract has it: the first term is assigned, the others multiplied and
+/// then added, never fused.
 ///
 /// ```
 /// let mut out = [0.0; 2];

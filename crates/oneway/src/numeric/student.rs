@@ -1,6 +1,7 @@
 //! Student's t: how far a mean, or a slope, may stray by chance.
 
-/// The t that is exceeded with chance `tail` ∈ (0, ½) by Student's t with ν ≥ 1 degrees of freedom. Bisection on the tail.
+/// The t that is exceeded with chance `tail` ∈ (0, ½) by Student's t with ν ≥ 1 degrees of freedom. Bisection
+/// on the tail.
 ///
 /// ```
 /// // a 95 % interval of five values is their mean ± 2.776 standard errors, not ± 2

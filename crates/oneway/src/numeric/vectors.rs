@@ -1,9 +1,10 @@
 //! The widest vector unit of the machine, chosen at run time.
 //!
-//! Wider registers change no bit: what runs here is elementwise, and the compiler neither fuses a multiplication with an
-//! addition nor re-orders a sum unless it is told that it may, which it never is.
+//! Wider registers change no bit: what runs here is elementwise, and the compiler neither fuses a
+//! multiplication with an addition nor re-orders a sum unless it is told that it may, which it never is.
 
-/// Runs `work`, compiled for the widest vectors that this machine has. What should profit must be inlined into it.
+/// Runs `work`, compiled for the widest vectors that this machine has. What should profit must be inlined
+/// into it.
 #[inline(always)]
 pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
@@ -36,8 +37,8 @@ pub(super) fn avx2<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// `[f(0), f(1), …]`. Unlike [`std::array::from_fn`], it is always compiled into its caller, and so for the vectors that the
-/// caller is compiled for: a copy of its own would be for the least of them.
+/// `[f(0), f(1), …]`. Unlike [`std::array::from_fn`], it is always compiled into its caller, and so for the
+/// vectors that the caller is compiled for: a copy of its own would be for the least of them.
 #[inline(always)]
 pub(crate) fn filled<T: Copy, const N: usize>(mut f: impl FnMut(usize) -> T) -> [T; N] {
     const { assert!(N > 0) };
@@ -73,7 +74,8 @@ mod tests {
     use crate::graph::mixing::{Link, Mixing, Stochastic};
     use crate::numeric::sample::{Draws, Purpose};
 
-    /// Mixing, a multiply–add that must not be fused, a division and normal draws: what the passes are made of.
+    /// Mixing, a multiply–add that must not be fused, a division and normal draws: what the passes are made
+    /// of.
     #[inline(always)]
     fn work(mixing: &Mixing, rows: &[f64]) -> Vec<u64> {
         let (mut out, mut ξ) = (vec![0.0; 123], vec![0.0; 123]);

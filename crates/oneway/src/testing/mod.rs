@@ -1,7 +1,8 @@
 //! The tests that every method here passes, for a method from anywhere.
 //!
-//! [`conformance`] takes a registry entry and runs one table of [checks](CHECKS) on it: every subgraph that the method may use, on
-//! every network of [`networks`] that it is made for. The methods of this library are tested by the same functions.
+//! [`conformance`] takes a registry entry and runs one table of [checks](CHECKS) on it: every subgraph that
+//! the method may use, on every network of [`networks`] that it is made for. The methods of this library are
+//! tested by the same functions.
 //!
 //! ```
 //! use oneway::{methods, testing};
@@ -49,7 +50,7 @@ pub fn conformance(kind: &Kind) -> Report {
 /// ```no_run
 /// use oneway::testing::{self, Subject};
 /// use oneway::{method::Traced, methods::Smtpp};
-/// let traced = Traced::of("my-smtpp", &Smtpp::new(0.1)?)?;
+/// let traced = Traced::from_method("my-smtpp", &Smtpp::new(0.1)?)?;
 /// let report = testing::conformance_of(&traced);
 /// assert!(report.is_ok(), "{report}");
 /// let kind = testing::entry_of(&traced);
@@ -61,7 +62,8 @@ pub fn conformance_of(traced: &Traced) -> Report {
     Subject { traced: Some(traced), ..Subject::new(&entry_of(traced)) }.conformance()
 }
 
-/// An entry for a method that is data, as a [`Subject`] needs one: its name, and that it runs on whole graphs. It makes no method.
+/// An entry for a method that is data, as a [`Subject`] needs one: its name, and that it runs on whole
+/// graphs. It makes no method.
 pub fn entry_of(traced: &Traced) -> Kind {
     Kind {
         name: traced.stored_name(),
@@ -138,7 +140,8 @@ pub fn estimates(view: &View<'_>) -> Vec<f64> {
     (0..view.agents()).flat_map(|i| view.estimate(i).to_vec()).collect()
 }
 
-/// The largest difference, relative to the size of the numbers where that is above one; ∞ where there are not as many.
+/// The largest difference, relative to the size of the numbers where that is above one; ∞ where there are not
+/// as many.
 pub fn distance(a: &[f64], b: &[f64]) -> f64 {
     if a.len() != b.len() {
         return f64::INFINITY;

@@ -63,8 +63,8 @@ pub fn ask_all(check: &str) -> Vec<(&'static str, Passed)> {
     at_once(subjects().collect(), ask)
 }
 
-/// What `work` makes of each item, on as many threads as there are cores. They are not rayon's: what those print is lost where a test
-/// fails.
+/// What `work` makes of each item, on as many threads as there are cores. They are not rayon's: what those
+/// print is lost where a test fails.
 pub fn at_once<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let queue = Mutex::new(items.into_iter().enumerate());
@@ -107,7 +107,8 @@ pub fn quadratic(n: usize, noise: f64) -> Tilted {
     testing::quadratic(n, noise).unwrap()
 }
 
-/// Every method on every subgraph that it may use of every topology that it may run on: (kind, subgraph, name, digraphs).
+/// Every method on every subgraph that it may use of every topology that it may run on: (kind, subgraph,
+/// name, digraphs).
 pub fn table() -> impl Iterator<Item = (&'static Kind, Subgraph, &'static str, Vec<Digraph>)> {
     let with_kind = |subject: Subject<'static>| {
         let networks = subject.networks().unwrap().into_iter();
@@ -116,7 +117,8 @@ pub fn table() -> impl Iterator<Item = (&'static Kind, Subgraph, &'static str, V
     subjects().flat_map(with_kind)
 }
 
-/// A raw step that moves the average by `effective` times the mean gradient in the long run, momentum of any kind included.
+/// A raw step that moves the average by `effective` times the mean gradient in the long run, momentum of any
+/// kind included.
 pub fn raw_step(kind: &Kind, topology: &Topology, effective: f64) -> f64 {
     Subject::builtin(kind).raw_step(topology, effective).unwrap()
 }

@@ -1,9 +1,10 @@
 //! A program made ready to run on strips of coordinates.
 //!
-//! What does not depend on coordinates is apart: constants are folded, and numbers of the round or of an agent are made once for all
-//! coordinates. What is left is a list of steps, each a loop over a strip; two or three operations of which one is used nowhere
-//! else are one step. A step reads its operands where they lie, in rows of states and messages, and writes results where they
-//! belong unless somebody still has to read what is there.
+//! What does not depend on coordinates is apart: constants are folded, and numbers of the round or of an
+//! agent are made once for all coordinates. What is left is a list of steps, each a loop over a strip; two or
+//! three operations of which one is used nowhere else are one step. A step reads its operands where they lie,
+//! in rows of states and messages, and writes results where they belong unless somebody still has to read
+//! what is there.
 
 use crate::numeric::{Float, Instruction};
 
@@ -108,7 +109,8 @@ pub(super) struct Step {
     pub(super) beside: Option<Beside>,
 }
 
-/// A copy that is made in the loop of another step. Neither reads what the other writes, or it reads it before that is written.
+/// A copy that is made in the loop of another step. Neither reads what the other writes, or it reads it
+/// before that is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Beside {
     pub(super) from: Place,

@@ -9,7 +9,8 @@ use crate::numeric::Program;
 
 /// A method as data: its programs on one coordinate, and what engines have to know of it.
 ///
-/// All programs begin with the [common inputs](COMMON_INPUTS): η, the agent's weight w⁺, C_ii and the two numbers of the round.
+/// All programs begin with the [common inputs](COMMON_INPUTS): η, the agent's weight w⁺, C_ii and the two
+/// numbers of the round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
     /// Its name.
@@ -18,8 +19,8 @@ pub struct Definition {
     pub network: Network,
     /// What an agent has besides its coordinates.
     pub carries: Carries,
-    /// The letters of the state, one for each number that an agent keeps of a coordinate; the first is its estimate. A letter may
-    /// be empty: it is not printed.
+    /// The letters of the state, one for each number that an agent keeps of a coordinate; the first is its
+    /// estimate. A letter may be empty: it is not printed.
     pub names: Vec<String>,
     /// How many numbers go onto the pull graph and onto the push graph.
     pub sends: [usize; 2],
@@ -46,15 +47,17 @@ pub struct DefinedExchange {
     pub ask: Ask,
     /// Of the state: what is pulled, then what is pushed.
     pub send: Program,
-    /// Of the state, and of what was pulled and pushed: x⁺, where the gradient is taken, and x, where the last one was.
+    /// Of the state, and of what was pulled and pushed: x⁺, where the gradient is taken, and x, where the
+    /// last one was.
     pub points: Program,
     /// Of the state, what was pulled and pushed, g and the other gradient: the state.
     pub update: Program,
 }
 
 impl Definition {
-    /// A method with a trace as data, under a name; none where it has no trace, or more than one turn after an exchange.
-    pub fn of(name: &str, method: &dyn Method) -> Option<Self> {
+    /// A method with a trace as data, under a name; none where it has no trace, or more than one turn after
+    /// an exchange.
+    pub fn from_method(name: &str, method: &dyn Method) -> Option<Self> {
         let (trace, profile) = (method.trace()?, method.profile(SMALLEST));
         let exchanges = trace.exchanges.into_iter().zip(&profile.exchanges).map(|(traced, exchange)| {
             (exchange.turns == [traced.ask]).then_some(DefinedExchange {

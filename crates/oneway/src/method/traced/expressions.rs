@@ -1,4 +1,5 @@
-//! Programs written down expression by expression, for numbers of another language that record what is done to them.
+//! Programs written down expression by expression, for numbers of another language that record what is done
+//! to them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,8 +15,8 @@ use crate::{Error, Result};
 
 /// What a method's arithmetic is made of: inputs, constants, and what operations make of them.
 ///
-/// Equal expressions are one, so that what is written twice is computed once. Nothing else is changed: operations are done one by
-/// one, in the order in which they are written.
+/// Equal expressions are one, so that what is written twice is computed once. Nothing else is changed:
+/// operations are done one by one, in the order in which they are written.
 ///
 /// ```
 /// use oneway::method::{
@@ -99,7 +100,8 @@ impl Node {
 const MOST: usize = 1 << 16;
 
 impl Expressions {
-    /// None yet, of a method that keeps numbers with these letters and sends so many on the pull graph and on the push graph.
+    /// None yet, of a method that keeps numbers with these letters and sends so many on the pull graph and on
+    /// the push graph.
     pub fn new(method: &str, names: &[&str], sends: [usize; 2], constants: [OfRound; 2]) -> Result<Self> {
         static BOOKS: AtomicU32 = AtomicU32::new(0);
         let wrong = |fault: String| Error::Definition {

@@ -21,7 +21,8 @@ pub enum Input {
     Pushed(usize),
     /// The gradient at x⁺, or at x₀ at the start. Only at the start and in the update.
     Gradient,
-    /// The other gradient that was asked for: at x, or the sum over the samples before the last. Only where the gradient is.
+    /// The other gradient that was asked for: at x, or the sum over the samples before the last. Only where
+    /// the gradient is.
     OtherGradient,
 }
 

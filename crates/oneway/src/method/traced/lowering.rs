@@ -14,8 +14,8 @@ enum Level<T> {
 }
 
 impl<T: Float> Code<T> {
-    /// Of a valid program whose inputs behind the common ones are at `inputs`, and whose results go to `outputs`. `weighs` says
-    /// whether agents have weights of their own.
+    /// Of a valid program whose inputs behind the common ones are at `inputs`, and whose results go to
+    /// `outputs`. `weighs` says whether agents have weights of their own.
     pub(super) fn new(program: &Program, inputs: &[Place], outputs: &[Place], weighs: bool) -> Self {
         let used = Program {
             instructions: program.instructions.clone(),
@@ -135,7 +135,8 @@ impl<'p, T: Float> Making<'p, T> {
         matches!(self.levels[symbol.index()], Level::Coordinate)
     }
 
-    /// A product with the factor that is the same for all coordinates first, where there is one: ab and ba have the same bits.
+    /// A product with the factor that is the same for all coordinates first, where there is one: ab and ba
+    /// have the same bits.
     fn scaled(&self, inner: Inner, of: Vec<Symbol>) -> (Inner, Vec<Symbol>) {
         let uniform = |symbol: &Symbol| match self.levels[symbol.index()] {
             Level::Constant(_) => true,
@@ -326,7 +327,8 @@ fn side_by_side(steps: &[Step]) -> Vec<Step> {
     together
 }
 
-/// The shape of a step and its operands, where `part` gives an operand's own operation if nobody else needs it.
+/// The shape of a step and its operands, where `part` gives an operand's own operation if nobody else needs
+/// it.
 fn shape(
     operation: Operation,
     operands: &[Symbol],

@@ -1,7 +1,8 @@
-//! A method that is data: a rule given as straight-line programs, which runs nearly as fast as one that was compiled.
+//! A method that is data: a rule given as straight-line programs, which runs nearly as fast as one that was
+//! compiled.
 //!
-//! Programs come from a rule ([`Traced::of`]), or from another language whose numbers write down what is done to them
-//! ([`Expressions`]). All of it is checked when a method is made, so that running it cannot go wrong.
+//! Programs come from a rule ([`Traced::from_method`]), or from another language whose numbers write down what is done
+//! to them ([`Expressions`]). All of it is checked when a method is made, so that running it cannot go wrong.
 
 mod check;
 mod code;
@@ -35,14 +36,14 @@ use crate::{Error, Result};
 
 /// A method that is data: programs and what a profile says, owned and checked.
 ///
-/// Its arithmetic is that of its programs, operation by operation, in double and in single precision. Made [of a rule](Self::of), it has
-/// the rule's bits in every engine.
+/// Its arithmetic is that of its programs, operation by operation, in double and in single precision. Made
+/// [of a rule](Self::from_method), it has the rule's bits in every engine.
 ///
 /// ```
 /// use oneway::method::{Method, Traced};
 /// use oneway::methods::Smtpp;
 ///
-/// let smtpp = Traced::of("my-smtpp", &Smtpp::new(0.1)?)?;
+/// let smtpp = Traced::from_method("my-smtpp", &Smtpp::new(0.1)?)?;
 /// assert_eq!(smtpp.name(), "my-smtpp");
 /// assert_eq!(smtpp.trace().unwrap().equations()[0], "x⁺ = R(x − ηv)");
 /// # Ok::<(), oneway::Error>(())
@@ -126,10 +127,11 @@ impl Traced {
 
     /// A rule as data, under a name.
     ///
-    /// What a rule says of networks and steps in code of its own ([`Rule::check_network`](super::Rule::check_network),
+    /// What a rule says of networks and steps in code of its own
+    /// ([`Rule::check_network`](super::Rule::check_network),
     /// [`Rule::step_divisor`](super::Rule::step_divisor)) is not part of it.
-    pub fn of(name: &str, method: &dyn Method) -> Result<Self> {
-        let definition = Definition::of(name, method).ok_or_else(|| Error::Definition {
+    pub fn from_method(name: &str, method: &dyn Method) -> Result<Self> {
+        let definition = Definition::from_method(name, method).ok_or_else(|| Error::Definition {
             method: name.to_owned(),
             place: "the method".to_owned(),
             fault: "it is not coordinate by coordinate, so it has no programs".to_owned(),

@@ -97,8 +97,9 @@ impl<T: Float> Job<'_, T> {
             tables[space as usize] = Table { first: scratch.wrapping_add(at), stride, apart, step };
         }
         let first = tables.each_ref().map(|table| table.first);
-        // SAFETY: a valid code has places only in spaces that its tables have, which were checked to have these vectors of
-        // dimension d for all agents; the layout has room for all numbers of the round, of its agents and for all registers
+        // SAFETY: a valid code has places only in spaces that its tables have, which were checked to have
+        // these vectors of dimension d for all agents; the layout has room for all numbers of the round, of
+        // its agents and for all registers
         unsafe {
             who.of_round::<V>(code, &Frame(tables));
             let mut q = 0;

@@ -57,7 +57,8 @@ pub(super) unsafe fn take<T: Float, V: Vector<T>>(
     rows: usize,
     len: usize,
 ) {
-    // A function for each: in one for all, the compiler would run out of registers. U says which operands are the same everywhere.
+    // A function for each: in one for all, the compiler would run out of registers. U says which operands are
+    // the same everywhere.
     macro_rules! each {
         ($shape:ty, $uniform:literal) => {
             // SAFETY: the caller's promise
@@ -158,8 +159,8 @@ impl<T, const N: usize> Operands<T, N> {
     }
 }
 
-/// One shape, on `len` coordinates of `rows` agents. The result may stand where an operand stood. Bit i of `U` says that operand i is the
-/// same for all coordinates.
+/// One shape, on `len` coordinates of `rows` agents. The result may stand where an operand stood. Bit i of
+/// `U` says that operand i is the same for all coordinates.
 ///
 /// # Safety
 ///
@@ -233,7 +234,8 @@ unsafe fn slowly<T: Float, V: Vector<T>, F: Formed<N>, const N: usize>(
     }
 }
 
-/// One shape, on `len` ≥ LANES coordinates of an agent, and a copy from one place to another if there is one `BESIDE`.
+/// One shape, on `len` ≥ LANES coordinates of an agent, and a copy from one place to another if there is one
+/// `BESIDE`.
 ///
 /// # Safety
 ///

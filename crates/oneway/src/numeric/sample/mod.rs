@@ -1,8 +1,8 @@
 //! Counter-based randomness: a draw is a pure function of (seed, purpose, agent, round, position).
 //!
-//! There is no generator state to carry, ship or checkpoint, and no order in which draws must happen: any agent on any
-//! machine can make any draw again. The generator is Philox4x32-10 (Salmon et al. 2011), keyed by the seed, with the
-//! rest as its counter.
+//! There is no generator state to carry, ship or checkpoint, and no order in which draws must happen: any
+//! agent on any machine can make any draw again. The generator is Philox4x32-10 (Salmon et al. 2011), keyed
+//! by the seed, with the rest as its counter.
 
 mod normal;
 mod philox;
@@ -74,14 +74,16 @@ impl Draws {
         }
     }
 
-    /// The same stream in another phase (an exchange within a round), modulo 2²⁴; phase 0 is the stream itself.
+    /// The same stream in another phase (an exchange within a round), modulo 2²⁴; phase 0 is the stream
+    /// itself.
     #[inline]
     pub fn in_phase(mut self, phase: u32) -> Self {
         self.counter[3] = self.counter[3] & 0xff | phase << 8;
         self
     }
 
-    /// Makes the next words already, if none are left: where there is other work to do meanwhile, they cost little.
+    /// Makes the next words already, if none are left: where there is other work to do meanwhile, they cost
+    /// little.
     #[inline(always)]
     pub fn prepare(&mut self) {
         if self.left == 0 {
@@ -140,7 +142,8 @@ impl Draws {
         u64::from(self.words[low]) | u64::from(self.words[high]) << 32
     }
 
-    /// A whole number, uniform on 0..`bound`, by Lemire's multiplication; its bias, bound/2⁶⁴, is below notice.
+    /// A whole number, uniform on 0..`bound`, by Lemire's multiplication; its bias, bound/2⁶⁴, is below
+    /// notice.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         below(self.bits(), bound)
@@ -161,7 +164,8 @@ impl Draws {
         cos
     }
 
-    /// Standard normals, one for each place: those that as many calls of [`normal`](Self::normal) give, made side by side.
+    /// Standard normals, one for each place: those that as many calls of [`normal`](Self::normal) give, made
+    /// side by side.
     #[inline(always)]
     pub fn normals(&mut self, out: &mut [f64]) {
         let aligned = if self.spare_normal.is_some() { out.len().min(1) } else { 0 };
@@ -182,8 +186,8 @@ impl Draws {
         self.pairs_of_bits().map(|bits| bits.map(unit))
     }
 
-    /// The next eight times 64 bits, in pairs: those that as many calls of [`bits`](Self::bits) give. Where a block of words
-    /// begins, four blocks are made side by side.
+    /// The next eight times 64 bits, in pairs: those that as many calls of [`bits`](Self::bits) give. Where a
+    /// block of words begins, four blocks are made side by side.
     #[inline(always)]
     pub(crate) fn pairs_of_bits(&mut self) -> [[u64; 2]; 4] {
         if self.left > 0 {
@@ -194,8 +198,8 @@ impl Draws {
         filled(|p| [w0[p] | w1[p] << 32, w2[p] | w3[p] << 32])
     }
 
-    /// Gamma with the given shape > 0 and scale 1, by Marsaglia and Tsang (2000), as a logarithm: shapes far below one
-    /// put almost all mass where the value itself underflows.
+    /// Gamma with the given shape > 0 and scale 1, by Marsaglia and Tsang (2000), as a logarithm: shapes far
+    /// below one put almost all mass where the value itself underflows.
     pub fn ln_gamma_variate(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             // Γ(a) = Γ(a + 1)·U^(1/a)
@@ -239,7 +243,8 @@ pub(crate) fn below(bits: u64, bound: usize) -> usize {
 /// 64 bits as a number in (0, 1).
 #[inline(always)]
 pub(crate) fn unit(bits: u64) -> f64 {
-    // bits to a whole number below 2⁵², exactly: by way of a number in [2⁵², 2⁵³), which every machine can do in lanes
+    // bits to a whole number below 2⁵², exactly: by way of a number in [2⁵², 2⁵³), which every machine can do
+    // in lanes
     const TWO_52: f64 = (1u64 << 52) as f64;
     let whole = f64::from_bits(TWO_52.to_bits() | bits >> 12) - TWO_52;
     (whole + 0.5) * (1.0 / TWO_52)

@@ -1,8 +1,9 @@
-//! Box and Muller's transform in plain arithmetic, so that several pairs are made side by side, with the same bits on every
-//! machine and for one pair as for many.
+//! Box and Muller's transform in plain arithmetic, so that several pairs are made side by side, with the same
+//! bits on every machine and for one pair as for many.
 //!
-//! (u₁, u₂) ↦ √(−2 ln u₁)·(cos 2πu₂, sin 2πu₂). A library's `log` and `sincos` are scalar calls with branches; here the range
-//! is kind: u₁ and u₂ are in (0, 1), and a whole turn is 1, so that its quarters are taken off without an error.
+//! (u₁, u₂) ↦ √(−2 ln u₁)·(cos 2πu₂, sin 2πu₂). A library's `log` and `sincos` are scalar calls with
+//! branches; here the range is kind: u₁ and u₂ are in (0, 1), and a whole turn is 1, so that its quarters are
+//! taken off without an error.
 
 use crate::numeric::vectors::filled;
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
@@ -21,7 +22,8 @@ pub(super) fn pairs<const P: usize>(u1: [f64; P], u2: [f64; P]) -> [[f64; P]; 2]
 
 /// ln u for a normal number u in (0, 1).
 ///
-/// u = 2^k·m with m in [√½, √2), and ln m = 2 artanh s = 2s(1 + s²/3 + s⁴/5 + …) with s = (m − 1)/(m + 1), s² < 0.03.
+/// u = 2^k·m with m in [√½, √2), and ln m = 2 artanh s = 2s(1 + s²/3 + s⁴/5 + …) with s = (m − 1)/(m + 1), s²
+/// < 0.03.
 #[inline(always)]
 fn ln(u: f64) -> f64 {
     const ONE: u64 = 1.0f64.to_bits();
@@ -56,7 +58,8 @@ fn ln(u: f64) -> f64 {
 
 /// cos 2πt and sin 2πt for t in [0, 1].
 ///
-/// t = q/4 + r with |r| ≤ ⅛, exactly; both series are those of 2πr, and quarters of a turn change places and signs.
+/// t = q/4 + r with |r| ≤ ⅛, exactly; both series are those of 2πr, and quarters of a turn change places and
+/// signs.
 #[inline(always)]
 fn cos_and_sin_of_turn(t: f64) -> [f64; 2] {
     const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5·2⁵²: adding it rounds to a whole number, in the low bits

@@ -1,4 +1,5 @@
-//! Philox4x32-10 on several counters side by side; for one counter there is the `rand_philox` crate, with the same words.
+//! Philox4x32-10 on several counters side by side; for one counter there is the `rand_philox` crate, with the
+//! same words.
 
 use crate::numeric::vectors::filled;
 
