@@ -1,7 +1,9 @@
-//! Rounds per second of processes that hear each other: agents, bare Zenoh, and plain TCP, with messages of the same size and number.
+//! Rounds per second of processes that hear each other: agents, bare Zenoh, and plain TCP, with messages of
+//! the same size and number.
 //!
-//! `cargo bench -p oneway-agent --bench links` measures a ring of 8 agents with d = 123; `-- links=3 dim=1000000 rounds=50` something
-//! else: with three links each sends to those 1, 2 and 4 further, the exponential graph of 8.
+//! `cargo bench -p oneway-agent --bench links` measures a ring of 8 agents with d = 123;
+//! `-- links=3 dim=1000000 rounds=50` something else: with three links each sends to those 1, 2 and 4
+//! further, the exponential graph of 8.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::collections::BTreeSet;

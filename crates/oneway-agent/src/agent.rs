@@ -1,9 +1,10 @@
 //! One agent: the library's calls of a method, with `put` and `get` between them.
 //!
-//! The bits are the simulator's, because every number is made by the same operations in the same order. On the pull graph the raw row
-//! is sent, and the receiver multiplies it by R_ij. On the push graph the sender multiplies by its C_ij, and the receiver adds. An encoded
-//! row is sent with C_ij, and the receiver multiplies: the same two numbers, the same bits. Sums go by ascending sender, the agent itself
-//! included; the first term is assigned, the others are multiplied and then added, never fused.
+//! The bits are the simulator's, because every number is made by the same operations in the same order. On
+//! the pull graph the raw row is sent, and the receiver multiplies it by R_ij. On the push graph the sender
+//! multiplies by its C_ij, and the receiver adds. An encoded row is sent with C_ij, and the receiver
+//! multiplies: the same two numbers, the same bits. Sums go by ascending sender, the agent itself included;
+//! the first term is assigned, the others are multiplied and then added, never fused.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,8 +25,9 @@ use crate::wire::{Number, wide};
 
 /// One agent's part of a run: what a [`Setup`](oneway::engine::Setup) is to all agents.
 ///
-/// They are two types because an agent must not need what a `Setup` has. It knows its own links and never the whole network, so there is
-/// no topology to check the method against (that was done when the run was planned), and its problem may be its own rows alone.
+/// They are two types because an agent must not need what a `Setup` has. It knows its own links and never the
+/// whole network, so there is no topology to check the method against (that was done when the run was
+/// planned), and its problem may be its own rows alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Task<'a> {
     /// The method.
@@ -101,7 +103,8 @@ pub struct Agent<'a, T: Number = f64> {
 }
 
 impl<'a, T: Number> Agent<'a, T> {
-    /// An agent at state 0. What it sends goes into `history` too. Refused if the method has no kernel of this precision.
+    /// An agent at state 0. What it sends goes into `history` too. Refused if the method has no kernel of
+    /// this precision.
     pub fn new(task: Task<'a>, history: Arc<History<T>>) -> oneway::Result<Self> {
         let (profile, d) = (task.profile(), task.problem.dim());
         let kernel = T::kernel(task.method).ok_or(oneway::Error::NoSinglePrecision)?;
@@ -163,7 +166,8 @@ impl<'a, T: Number> Agent<'a, T> {
         &self.history
     }
 
-    /// One round: state k becomes state k + 1. After an error the state belongs to no round: resume from a checkpoint.
+    /// One round: state k becomes state k + 1. After an error the state belongs to no round: resume from a
+    /// checkpoint.
     pub fn round(&mut self, link: &mut dyn Link<T>) -> Result<(), LinkError> {
         let Task { problem, ties, .. } = self.task;
         let (task, kernel) = (self.task, self.kernel);

@@ -1,8 +1,8 @@
 //! What the command `oneway-agent` does.
 //!
-//! Exit codes: 0 done; 1 the run cannot continue (a neighbour's row failed validation, or a neighbour no longer has what is needed); 2 the
-//! input is wrong, and nothing was begun; 75 stopped, or a neighbour is away or not done yet: start the agent again to continue; 130
-//! interrupted.
+//! Exit codes: 0 done; 1 the run cannot continue (a neighbour's row failed validation, or a neighbour no
+//! longer has what is needed); 2 the input is wrong, and nothing was begun; 75 stopped, or a neighbour is
+//! away or not done yet: start the agent again to continue; 130 interrupted.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -167,8 +167,8 @@ impl BehaviourArgs {
     }
 }
 
-/// The command `oneway-agent` for a program of your own: experiments and configs may name the methods, codecs, topologies and problems
-/// of `registry`, which is [installed](Registry::install) here.
+/// The command `oneway-agent` for a program of your own: experiments and configs may name the methods,
+/// codecs, topologies and problems of `registry`, which is [installed](Registry::install) here.
 ///
 /// ```no_run
 /// use oneway::registry::Registry;
@@ -263,7 +263,8 @@ fn command(command: Command) -> Result<ExitCode> {
     }
 }
 
-/// Ends this process when its standard input ends, because its parent has ended. Files on disk are always whole.
+/// Ends this process when its standard input ends, because its parent has ended. Files on disk are always
+/// whole.
 fn end_with_stdin() -> Result<()> {
     let watch = || {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -282,7 +283,8 @@ fn interruption() -> Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Logs to standard error: warnings, and agents' information, unless `RUST_LOG` says otherwise. Zenoh's logs are off.
+/// Logs to standard error: warnings, and agents' information, unless `RUST_LOG` says otherwise. Zenoh's logs
+/// are off.
 fn start_logs(json: bool) {
     let filter = EnvFilter::try_from_default_env()
         .unwrap_or_else(|_| EnvFilter::new("warn,oneway_agent=info,zenoh=off"));

@@ -27,7 +27,8 @@ pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Replaces a file. `write` writes to a temporary file, which is synced and renamed. If that fails, the old file stays as it was.
+/// Replaces a file. `write` writes to a temporary file, which is synced and renamed. If that fails, the old
+/// file stays as it was.
 pub fn replace<T>(path: &Path, write: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
     oneway_experiment::files::replace(path, &beside(path, ".part"), &mut private(), |file| {
         let written = write(file)?;

@@ -201,8 +201,8 @@ impl Crew<'_> {
             .with_context(|| format!("cannot start agent {agent}"))
     }
 
-    /// Restarts agents that were killed or exited with 75. Ends the run if an agent fails, or exits with 75 repeatedly while no agent
-    /// makes progress.
+    /// Restarts agents that were killed or exited with 75. Ends the run if an agent fails, or exits with 75
+    /// repeatedly while no agent makes progress.
     fn restart_stopped(&mut self, slowest: u64) -> Result<()> {
         for agent in 0..self.children.len() {
             let Some(status) = self.children[agent].try_wait()? else { continue };

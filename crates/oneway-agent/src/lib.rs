@@ -1,7 +1,8 @@
 //! Networked agents: each with its own shard, exchanging rows over one-way links, with the simulator's bits.
 //!
-//! An [`agent`] is the library's calls of a method between [`put`](link::Link::put) and [`get`](link::Link::get). Rows are numbered,
-//! kept by their sender, and requested again by a receiver that misses them. So the answer does not depend on what the network does.
+//! An [`agent`] is the library's calls of a method between [`put`](link::Link::put) and
+//! [`get`](link::Link::get). Rows are numbered, kept by their sender, and requested again by a receiver that
+//! misses them. So the answer does not depend on what the network does.
 //!
 //! | to change how … | look in |
 //! |---|---|

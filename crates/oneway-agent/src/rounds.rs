@@ -67,7 +67,8 @@ enum End {
     Completed,
     /// The state has diverged.
     Diverged,
-    /// In the middle of a round, because a neighbour's state has diverged: it goes back to the last round that was checked.
+    /// In the middle of a round, because a neighbour's state has diverged: it goes back to the last round
+    /// that was checked.
     Cut,
 }
 
@@ -184,7 +185,8 @@ impl<T: Number> Rounds<'_, '_, T> {
         }
     }
 
-    /// Goes back to the last state that was checked; all agents have one of that round. Rows sent since then stay in the history.
+    /// Goes back to the last state that was checked; all agents have one of that round. Rows sent since then
+    /// stay in the history.
     fn go_back(&mut self) -> Result<bool, Halt> {
         let Disk { journal, recent, .. } = &mut self.disk;
         let recorded = match journal.sync().and_then(|()| journal.last::<T>()) {
@@ -247,7 +249,8 @@ impl<T: Number> Rounds<'_, '_, T> {
         }
     }
 
-    /// Begins a checkpoint, once the one before is done and the states before it are written. If it fails, the run continues.
+    /// Begins a checkpoint, once the one before is done and the states before it are written. If it fails,
+    /// the run continues.
     fn begin_checkpoint(&mut self) {
         let k = self.agent.k();
         self.end_checkpoint();

@@ -28,8 +28,8 @@ use crate::wire::history::{Sent, rounds_needed};
 /// The file in which an agent notes which neighbours are done.
 const ENDS: &str = "ends.json";
 
-/// Runs the agent of a config file. Its state is in the given folder, or in the one that the config names. The outer error is bad input;
-/// the inner one is a run that could not continue.
+/// Runs the agent of a config file. Its state is in the given folder, or in the one that the config names.
+/// The outer error is bad input; the inner one is a run that could not continue.
 pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> {
     let config = Config::read(path)?;
     let folder = path.parent().unwrap_or(Path::new(""));
@@ -183,7 +183,8 @@ fn run_task<T: Number>(config: &Config, task: Task<'_>, state: &Path) -> Result<
     Ok(done)
 }
 
-/// Chooses the checkpoint to resume from: the newest before which the journal is complete. A run never begins again in silence.
+/// Chooses the checkpoint to resume from: the newest before which the journal is complete. A run never begins
+/// again in silence.
 fn choose<T>(
     checkpoints: &mut Checkpoints,
     found: Vec<Checkpoint<T>>,
@@ -218,8 +219,8 @@ fn choose<T>(
     Ok(Some(chosen))
 }
 
-/// Says early what is wrong with the address of an endpoint such as tcp/10.0.0.1:7450: no such host, or not an address of this machine.
-/// An address that is in use passes: it may be free in a moment.
+/// Says early what is wrong with the address of an endpoint such as tcp/10.0.0.1:7450: no such host, or not
+/// an address of this machine. An address that is in use passes: it may be free in a moment.
 fn can_listen(endpoint: &str) -> std::io::Result<()> {
     let address = endpoint.split_once('/').map_or(endpoint, |(_, address)| address);
     let address = address.split(['?', '#']).next().unwrap_or(address);

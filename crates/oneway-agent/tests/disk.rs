@@ -1,5 +1,5 @@
-//! What is on disk: full for a while, damaged, missing, or somebody else's. The answer is the simulator's, or there is none and the reason is
-//! named; nothing is lost in silence.
+//! What is on disk: full for a while, damaged, missing, or somebody else's. The answer is the simulator's, or
+//! there is none and the reason is named; nothing is lost in silence.
 #![allow(clippy::unwrap_used)]
 
 mod crew;
@@ -69,7 +69,8 @@ fn wait_until(crew: &Crew, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// Fills the disk of agent 1 while a neighbour holds still, so that nothing is being written whose end would leave room again.
+/// Fills the disk of agent 1 while a neighbour holds still, so that nothing is being written whose end would
+/// leave room again.
 fn fill_at_rest(crew: &Crew, disk: &Disk) {
     crew.signal(2, "STOP");
     let mut before = BTreeMap::new();
@@ -82,7 +83,8 @@ fn fill_at_rest(crew: &Crew, disk: &Disk) {
     crew.signal(2, "CONT");
 }
 
-/// Full twice: in the middle, where the run goes on without checkpoints, and at the end, where it waits for room.
+/// Full twice: in the middle, where the run goes on without checkpoints, and at the end, where it waits for
+/// room.
 #[test]
 fn a_disk_that_is_full_for_a_while_changes_nothing() {
     const ROUNDS: u64 = 8000; // the disk must be full before they are done, on a busy machine too
@@ -222,8 +224,8 @@ fn states_that_were_damaged_after_a_checkpoint_are_recorded_again() {
     assert!(crew.folder.join("agent-1/states.damaged-1").exists());
 }
 
-/// However often states are looked at for divergence, only those that are asked for are recorded; and a run that diverges between two of
-/// them ends where the simulator does.
+/// However often states are looked at for divergence, only those that are asked for are recorded; and a run
+/// that diverges between two of them ends where the simulator does.
 #[test]
 fn no_more_is_recorded_than_is_asked_for() {
     for (step, rounds) in [("0.05", 2500), ("400.0", 5000)] {

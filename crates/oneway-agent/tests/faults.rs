@@ -128,8 +128,8 @@ fn who_is_left_alone_says_by_whom_and_can_go_on_later() {
 fn a_stranger_is_refused_and_told_why() {
     let [place, other] = [RING, "[[topology]]\nname = \"ring\"\nkind = \"complete\"\n"]
         .map(|graph| Place::new(&quadratic(3, 200, &format!("{graph}{SMTPP}"))));
-    let mut crew = Crew::plan(&place, 3, &["--patience", "20"]);
-    let mut stranger = Crew::plan(&other, 3, &["--patience", "20"]);
+    let mut crew = Crew::plan(&place, 3, &["--patience", "10"]);
+    let mut stranger = Crew::plan(&other, 3, &["--patience", "10"]);
     // agent 2 of the other run, where agent 2 of this one should be
     let ours = std::fs::read_to_string(crew.config(2)).unwrap();
     let network =

@@ -1,4 +1,5 @@
-//! Ten million mutated frames, of rows as they are and by every codec: no panic, and no memory beyond a row and a copy of the frame.
+//! Ten million mutated frames, of rows as they are and by every codec: no panic, and no memory beyond a row
+//! and a copy of the frame.
 #![allow(clippy::unwrap_used, unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -62,7 +63,8 @@ fn weight(work: impl FnOnce()) -> usize {
     (HELD.get()[1] - before) as usize
 }
 
-/// Reads a row from two pieces: the width that it should have, and the one that it has; nothing for bytes that are refused.
+/// Reads a row from two pieces: the width that it should have, and the one that it has; nothing for bytes
+/// that are refused.
 type Read = fn(&Rows, [&[u8]; 2]) -> Option<[usize; 2]>;
 
 /// What agents of a method expect of their neighbours, and frames that they send.
@@ -119,7 +121,8 @@ fn cases() -> Vec<Case> {
     double.chain([single]).collect()
 }
 
-/// Bytes changed, cut off and added; half of the time with a checksum that is right again, which gets further.
+/// Bytes changed, cut off and added; half of the time with a checksum that is right again, which gets
+/// further.
 fn mutate(bytes: &mut Vec<u8>, draws: &mut Draws) {
     for _ in 0..=draws.below(3) {
         match draws.below(4) {

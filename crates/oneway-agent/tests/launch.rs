@@ -120,7 +120,7 @@ fn cell_of(out: &Path) -> Option<std::path::PathBuf> {
 /// Agents end with what launched them, however it ends; when it is launched again they go on, and the rate is that of the rounds done then.
 #[test]
 fn agents_do_not_outlive_a_launch_that_is_killed() {
-    const ROUNDS: u64 = 20_000;
+    const ROUNDS: u64 = 8_000;
     let place = Place::new(&a9a(3, ROUNDS, RING));
     let out = place.path("out");
     let arguments = ["launch", place.file.to_str().unwrap(), "--out", out.to_str().unwrap()];

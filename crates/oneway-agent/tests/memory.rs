@@ -1,4 +1,5 @@
-//! Every method over links in memory, an agent a thread: the simulator's bits, agent by agent, whatever the links do to rows.
+//! Every method over links in memory, an agent a thread: the simulator's bits, agent by agent, whatever the
+//! links do to rows.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;

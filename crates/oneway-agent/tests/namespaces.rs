@@ -1,5 +1,5 @@
-//! Agents on a network of their own: each in a namespace with one cable to a switch, which is pulled out, or made bad. Needs root and a
-//! kernel that has these; elsewhere it is [left out](crew::leave_out).
+//! Agents on a network of their own: each in a namespace with one cable to a switch, which is pulled out, or
+//! made bad. Needs root and a kernel that has these; elsewhere it is [left out](crew::leave_out).
 #![allow(clippy::unwrap_used)]
 
 mod crew;
@@ -20,7 +20,8 @@ fn ip(words: &str) -> Result<(), String> {
     if said.status.success() { Ok(()) } else { Err(complaint()) }
 }
 
-/// A switch in a namespace, and a namespace with a cable to it for each agent; gone afterwards, whatever happens.
+/// A switch in a namespace, and a namespace with a cable to it for each agent; gone afterwards, whatever
+/// happens.
 struct Net {
     name: String,
 }

@@ -118,7 +118,8 @@ fn an_observer_that_stalls_and_dies_changes_nothing() {
     crew.assert_simulated(&place, soon());
 }
 
-/// One that comes when there is little left to see, or whom agents leave behind, comes to an end all the same.
+/// One that comes when there is little left to see, or whom agents leave behind, comes to an end all the
+/// same.
 #[test]
 fn an_observer_that_is_left_alone_ends() {
     let place = Place::new(&a9a(3, 1_000_000, RING));

@@ -53,7 +53,8 @@ fn who_stops_without_checkpoints_says_what_is_lost() {
     assert!(crew.log(0).contains("stopped; there are no checkpoints"), "{}", crew.log(0));
 }
 
-/// Somebody else listens where an agent would: its own last process, perhaps, so that it is worth trying again. Metrics nobody needs.
+/// Somebody else listens where an agent would: its own last process, perhaps, so that it is worth trying
+/// again. Metrics nobody needs.
 #[test]
 fn an_address_that_is_taken_can_be_tried_again() {
     let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
@@ -108,7 +109,8 @@ fn states_can_be_kept_elsewhere() {
     crew.assert_simulated(&place, soon());
 }
 
-/// Killed when its hearers know that it is near its end, and its neighbours are done: it comes back to nobody, and knows that.
+/// Killed when its hearers know that it is near its end, and its neighbours are done: it comes back to
+/// nobody, and knows that.
 #[test]
 fn who_comes_back_after_the_end_finds_it_noted() {
     let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
@@ -137,7 +139,8 @@ fn a_run_that_diverged_can_be_looked_at_again() {
     }
 }
 
-/// Who is done, and has served long enough, says that others may still need it: that is not the same as being of no more use.
+/// Who is done, and has served long enough, says that others may still need it: that is not the same as being
+/// of no more use.
 #[test]
 fn who_leaves_before_its_hearers_are_done_says_so() {
     let place = Place::new(&quadratic(3, 50, &format!("{RING}{SMTPP}")));

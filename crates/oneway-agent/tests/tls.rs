@@ -14,8 +14,8 @@ fn plan(place: &Place, agents: usize, options: &[&str]) -> Crew {
     Crew::plan(place, agents, &[&["--keys", keys.to_str().unwrap()], options].concat())
 }
 
-/// Rows go both ways on every link, thousands of times: a link that is not sound for a reader and a writer at once falls apart within
-/// seconds.
+/// Rows go both ways on every link, thousands of times: a link that is not sound for a reader and a writer at
+/// once falls apart within seconds.
 fn both_ways(agents: usize, rounds: u64, topology: &str, kills: &[usize]) {
     let place = Place::new(&a9a(agents, rounds, topology));
     let mut crew = plan(&place, agents, &["--checkpoint-every", "20"]);
@@ -45,7 +45,8 @@ fn eight_agents_lose_no_link_but_those_that_are_killed() {
     both_ways(8, 1500, topology, &[3, 0, 7]);
 }
 
-/// Agent 2 with the certificate of agent 1, with one of another authority, and with none: agent 0 hears nothing.
+/// Agent 2 with the certificate of agent 1, with one of another authority, and with none: agent 0 hears
+/// nothing.
 #[test]
 fn nobody_speaks_in_anothers_name() {
     let place = Place::new(&quadratic(3, 200, &format!("{RING}{SMTPP}")));
@@ -80,7 +81,8 @@ fn nobody_speaks_in_anothers_name() {
     crew.assert_simulated(&place, Duration::from_secs(300));
 }
 
-/// Idle and garbage connections, a thousand each, to agents with 1,024 descriptors: who starts late and who is killed get in all the same.
+/// Idle and garbage connections, a thousand each, to agents with 1,024 descriptors: who starts late and who
+/// is killed get in all the same.
 #[test]
 fn strangers_in_crowds_keep_nobody_out() {
     let place = Place::new(&a9a(3, 4000, RING));
@@ -117,7 +119,8 @@ fn strangers_in_crowds_keep_nobody_out() {
     assert!(crew.log(0).contains("turned away"), "{}", crew.log(0));
 }
 
-/// A process with a thousand connections that say nothing and a thousand that say nonsense, kept open for as long as this lives.
+/// A process with a thousand connections that say nothing and a thousand that say nonsense, kept open for as
+/// long as this lives.
 struct Crowd(Child);
 
 impl Crowd {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
 use oneway::graph::{Graph, Subgraph, Topology, Weights, families};
 use oneway::method::Method;
-use oneway::methods::KINDS;
+use oneway::methods::{KINDS, Kind};
 use oneway::numeric::Precision;
 use oneway::problem::Problem;
 use oneway::testing::{Subject, quadratic, simulate};
@@ -105,34 +105,42 @@ fn run_all<T: Number>(case: &Case<'_>, topology: &Topology) -> Vec<Result<Vec<T>
     })
 }
 
+/// Several methods at a time: agents wait for each other's sessions most of the time.
 #[test]
 fn every_method_has_the_simulators_bits() {
+    const AT_A_TIME: usize = 4;
+    std::thread::scope(|scope| {
+        for share in KINDS.chunks(KINDS.len().div_ceil(AT_A_TIME)) {
+            scope.spawn(|| share.iter().for_each(has_the_simulators_bits));
+        }
+    });
+}
+
+fn has_the_simulators_bits(kind: &Kind) {
     let problem = quadratic(AGENTS, 0.3).unwrap();
     let digraphs = [families::exponential(AGENTS).unwrap()];
-    for kind in KINDS {
-        let subject = Subject::builtin(kind);
-        let topology = subject.topology(kind.graphs[0], &digraphs, 1).unwrap();
-        let (method, η) = (subject.method().unwrap(), subject.raw_step(&topology, 0.02).unwrap());
-        let mut simulator = simulate(&*method, &problem, &topology, η).unwrap();
-        (0..ROUNDS).try_for_each(|_| simulator.round()).unwrap();
-        let case = Case {
-            name: kind.name,
-            method: &*method,
-            problem: &problem,
-            η,
-            guard: Guard::Off,
-            limit: LIMIT,
-            addresses: addresses(),
-        };
-        for (agent, state) in run_all::<f64>(&case, &topology).into_iter().enumerate() {
-            let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-            assert_eq!(
-                bits(&state.unwrap()),
-                bits(simulator.view().state(agent)),
-                "{}: agent {agent}",
-                kind.name
-            );
-        }
+    let subject = Subject::builtin(kind);
+    let topology = subject.topology(kind.graphs[0], &digraphs, 1).unwrap();
+    let (method, η) = (subject.method().unwrap(), subject.raw_step(&topology, 0.02).unwrap());
+    let mut simulator = simulate(&*method, &problem, &topology, η).unwrap();
+    (0..ROUNDS).try_for_each(|_| simulator.round()).unwrap();
+    let case = Case {
+        name: kind.name,
+        method: &*method,
+        problem: &problem,
+        η,
+        guard: Guard::Off,
+        limit: LIMIT,
+        addresses: addresses(),
+    };
+    for (agent, state) in run_all::<f64>(&case, &topology).into_iter().enumerate() {
+        let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(
+            bits(&state.unwrap()),
+            bits(simulator.view().state(agent)),
+            "{}: agent {agent}",
+            kind.name
+        );
     }
 }
 
@@ -150,7 +158,7 @@ fn absurd_rows_are_refused_by_name() {
         problem: &problem,
         η: 1e4,
         guard,
-        limit: LIMIT,
+        limit: LIMIT / 2, // the others wait it out
         addresses: addresses(),
     };
     let ended = run_all::<f64>(&case, &topology);

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, Result};
 
-/// Replaces a file. `write` writes to the file `aside`, opened with these options, which is then renamed. If that fails, `aside` is removed
-/// and the old file stays as it was.
+/// Replaces a file. `write` writes to the file `aside`, opened with these options, which is then renamed. If
+/// that fails, `aside` is removed and the old file stays as it was.
 ///
 /// # Errors
 /// Those of `write`, and of the disk.

@@ -1,8 +1,9 @@
-//! What a thing is, as named values: the text that keys of finished cells, hashes of problems and what agents compare are made of.
+//! What a thing is, as named values: the text that keys of finished cells, hashes of problems and what agents
+//! compare are made of.
 //!
-//! `cell 1; rounds=900; step.size=3fb999999999999a; problem="…"`. The names stand here and beside what they name, not in the code's own
-//! identifiers, and numbers are written bit by bit. So a field may be renamed, and a `Debug` text may change: the identity stays. Where
-//! what is written changes, its version goes up.
+//! `cell 1; rounds=900; step.size=3fb999999999999a; problem="…"`. The names stand here and beside what they
+//! name, not in the code's own identifiers, and numbers are written bit by bit. So a field may be renamed,
+//! and a `Debug` text may change: the identity stays. Where what is written changes, its version goes up.
 
 use std::fmt::Write as _;
 

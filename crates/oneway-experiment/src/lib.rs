@@ -1,9 +1,10 @@
 //! What an experiment file says → cells → runs → a results folder. No drawing, no terminal.
 //!
 //! 1. [`Experiment`] reads a file strictly; a [`sweep`] in it stands for several experiments.
-//! 2. [`plan`] makes [entries](plan::Entry) (a method on a topology) and [cells](plan::Cell) (one repetition of it) of that, and refuses
-//!    what cannot run.
-//! 3. [`Runner`](runner::Runner) runs cells; a [store](results::cells::CellStore) keeps those that are finished.
+//! 2. [`plan`] makes [entries](plan::Entry) (a method on a topology) and [cells](plan::Cell) (one repetition
+//!    of it) of that, and refuses what cannot run.
+//! 3. [`Runner`](runner::Runner) runs cells; a [store](results::cells::CellStore) keeps those that are
+//!    finished.
 //! 4. [`results`] writes and reads `curves.csv` and `summary.json`.
 //!
 //! [`networked`] is what agents on a network need of the same.

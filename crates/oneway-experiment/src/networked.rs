@@ -1,4 +1,5 @@
-//! What networked agents need of an experiment: its cells, an agent's share of its problem, and a place for results.
+//! What networked agents need of an experiment: its cells, an agent's share of its problem, and a place for
+//! results.
 
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,8 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Whether it diverged, as the simulator's results would say of the same states: they went beyond all bounds, or the curve did.
+    /// Whether it diverged, as the simulator's results would say of the same states: they went beyond all
+    /// bounds, or the curve did.
     pub fn has_diverged(&self) -> bool {
         self.status() == CellStatus::Diverged
     }
@@ -185,7 +187,8 @@ impl<'a> NetworkedCell<'a> {
         [self.cell.entry.problem.sha256.clone(), pull, push]
     }
 
-    /// What each agent needs of the problem: of rows its own only. Problems that are drawn from a seed everyone draws.
+    /// What each agent needs of the problem: of rows its own only. Problems that are drawn from a seed
+    /// everyone draws.
     pub fn shares(&self, dataset: &str) -> Result<Vec<Share>> {
         let Spec { problem, run: RunSpec { agents, .. }, .. } = self.spec;
         let agents = *agents;

@@ -1,4 +1,5 @@
-//! Runs cells: side by side over the cores, each once however many share it, kept as soon as they are finished.
+//! Runs cells: side by side over the cores, each once however many share it, kept as soon as they are
+//! finished.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -46,7 +47,8 @@ impl Runner {
         })
     }
 
-    /// The same, for which a cell that fails is a result, with what was measured before. To others it is an error.
+    /// The same, for which a cell that fails is a result, with what was measured before. To others it is an
+    /// error.
     pub fn keeping_failed(self) -> Self {
         Self { keeps_failed: true, ..self }
     }
@@ -61,7 +63,8 @@ impl Runner {
         Self { watcher: Some(watcher), ..self }
     }
 
-    /// A flag that stops the runner once it is set: cells that run end at their next look, and no other begins.
+    /// A flag that stops the runner once it is set: cells that run end at their next look, and no other
+    /// begins.
     pub fn interrupted(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.interrupted)
     }
@@ -76,8 +79,9 @@ impl Runner {
         self.pool.install(work)
     }
 
-    /// Runs cells and returns them in their order. What the store has is not computed again, unless it must be `fresh`;
-    /// what is finished is kept in it at once. After an interruption cells that never began are missing.
+    /// Runs cells and returns them in their order. What the store has is not computed again, unless it must
+    /// be `fresh`; what is finished is kept in it at once. After an interruption cells that never began are
+    /// missing.
     pub fn run<'a>(&self, cells: &[Cell<'a>], store: &CellStore, fresh: bool) -> Result<Vec<Ran<'a>>> {
         self.run_within(&*(self.show)(rounds(cells)), cells, store, fresh)
     }
@@ -124,7 +128,8 @@ impl Runner {
             let problem = &cell.entry.problem.problem;
             worth_threads(problem.agents(), problem.dim())
         };
-        // large cells in turn, each on all threads; small ones side by side, each on one, unless threads would be left over
+        // large cells in turn, each on all threads; small ones side by side, each on one, unless threads
+        // would be left over
         let (large, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
             jobs.iter().partition(|cell| large(cell));
         let spare = small.len() < self.pool.current_num_threads();
@@ -226,7 +231,8 @@ fn rounds(cells: &[Cell<'_>]) -> u64 {
     cells.iter().map(|cell| cell.entry.run.iterations).sum()
 }
 
-/// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait for long.
+/// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait
+/// for long.
 pub(crate) fn look_every(record_every: u64) -> u64 {
     const SOON: u64 = 100;
     (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)

@@ -1,12 +1,13 @@
 //! A fingerprint of a crate's sources, for its build script.
 //!
-//! Results depend on the code that computes them. Each crate that they depend on makes a fingerprint of its own files; whoever keeps or
-//! compares results puts these together.
+//! Results depend on the code that computes them. Each crate that they depend on makes a fingerprint of its
+//! own files; whoever keeps or compares results puts these together.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Makes a fingerprint of files and folders, given relative to the crate, and of the compiler. The crate's code has it as `env!(name)`.
+/// Makes a fingerprint of files and folders, given relative to the crate, and of the compiler. The crate's
+/// code has it as `env!(name)`.
 ///
 /// # Errors
 /// If a file cannot be read, or the compiler does not say its version.

@@ -1,7 +1,8 @@
 //! The whole command line, with a method, a problem, a codec and a topology of your own.
 //!
-//! `cargo run --release -p oneway-lab --example own_command -- methods` lists your method among the others, and
-//! `… -- run FILE` knows all four names in the experiment file.
+//! `cargo run --release -p oneway-lab --example own_command --
+//! methods` lists your method among the others, and `… -- run FILE` knows all four names in the experiment
+//! file.
 
 use std::process::ExitCode;
 

@@ -61,8 +61,8 @@ pub fn methods_asked_by_default() -> Vec<String> {
     inspect::METHODS.map(str::to_owned).to_vec()
 }
 
-/// What `oneway certify --json` says of an experiment, with runs of up to `rounds` rounds for the picture of steps that work.
-/// Nothing if it was interrupted.
+/// What `oneway certify --json` says of an experiment, with runs of up to `rounds` rounds for the picture of
+/// steps that work. Nothing if it was interrupted.
 pub fn certify(experiment: &Experiment, runner: &Runner, rounds: u64) -> Result<Option<Value>> {
     let plan = Plan::for_theory(experiment)?;
     let problems = runner.install(|| certify::Problems::new(&plan))?;
@@ -89,8 +89,8 @@ pub struct Tuned {
 /// The criteria of [`tune`].
 pub const CRITERIA: [&str; 2] = ["loss", "gradient"];
 
-/// Finds a good step size and momentum (or heavy ball) for each method on each topology, as `oneway tune` does. `store` keeps
-/// finished runs. Nothing if it was interrupted.
+/// Finds a good step size and momentum (or heavy ball) for each method on each topology, as `oneway tune`
+/// does. `store` keeps finished runs. Nothing if it was interrupted.
 pub fn tune(
     experiment: &Experiment,
     by: &str,
@@ -116,8 +116,8 @@ pub fn tune(
     Ok(Some(Tuned { found: search.found(), settings: search.tuned()?, comparison: comparison.csv() }))
 }
 
-/// Runs a results folder (or all in it) again; returns the cells that were run and every difference that was found, as
-/// `oneway verify` does. An error if it was interrupted.
+/// Runs a results folder (or all in it) again; returns the cells that were run and every difference that was
+/// found, as `oneway verify` does. An error if it was interrupted.
 pub fn verify(dir: &Path, partial: bool, runner: &Runner) -> Result<(usize, Vec<String>)> {
     let (mut cells, mut differences) = (0, vec![]);
     for folder in manifest::folders(dir)? {

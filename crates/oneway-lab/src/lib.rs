@@ -1,7 +1,7 @@
 //! The `oneway` command: experiments run and drawn, theory asked, methods, topologies and data listed.
 //!
-//! Exit codes: 0 done; 1 `verify` or `replay` found a difference; 2 the input is wrong (nothing was written); 130 interrupted (what
-//! was finished was written).
+//! Exit codes: 0 done; 1 `verify` or `replay` found a difference; 2 the input is wrong (nothing was written);
+//! 130 interrupted (what was finished was written).
 
 pub mod api;
 mod cli;
@@ -24,8 +24,9 @@ pub fn main() -> ExitCode {
     main_with(Registry::builtin())
 }
 
-/// The same command for a program of your own: every subcommand, and every experiment file, knows the methods, estimators, codecs,
-/// topologies and problems of `registry`, which is [installed](Registry::install) here.
+/// The same command for a program of your own: every subcommand, and every experiment file, knows the
+/// methods, estimators, codecs, topologies and problems of `registry`, which is
+/// [installed](Registry::install) here.
 ///
 /// ```no_run
 /// use oneway::registry::Registry;
@@ -42,8 +43,8 @@ pub fn main_with(registry: Registry) -> ExitCode {
     }
 }
 
-/// The same from arguments that somebody else was given, the name of the program among them. Returns the exit code, also for
-/// `--help` and for arguments that are wrong.
+/// The same from arguments that somebody else was given, the name of the program among them. Returns the exit
+/// code, also for `--help` and for arguments that are wrong.
 pub fn main_from(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
     let code = match Args::try_parse_from(arguments) {
         Ok(args) => ended(run(args)),

@@ -1,4 +1,5 @@
-//! Numbers as text, for readers: every format that tables, sentences, pages and figures use. `page.js` writes [`number`] the same way.
+//! Numbers as text, for readers: every format that tables, sentences, pages and figures use. `page.js` writes
+//! [`number`] the same way.
 
 /// A number with four significant digits: `0.3127`, `1.25 × 10⁻⁵`.
 pub(crate) fn number(value: f64) -> String {
@@ -24,7 +25,8 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// A number with four significant digits that is short everywhere, for tables on the terminal: `0.3127`, `1.25e-5`.
+/// A number with four significant digits that is short everywhere, for tables on the terminal: `0.3127`,
+/// `1.25e-5`.
 pub(crate) fn short(value: f64) -> String {
     let scientific = format!("{value:.3e}");
     let rounded: f64 = scientific.parse().unwrap_or(value);
@@ -37,8 +39,8 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// A mean and its standard error, with two digits of the error: `0.3391 ± 0.0012`, `(1.11 ± 0.17) × 10⁻³`. A number alone
-/// where there is but one value, or no difference; none where there are no values.
+/// A mean and its standard error, with two digits of the error: `0.3391 ± 0.0012`, `(1.11 ± 0.17) × 10⁻³`. A
+/// number alone where there is but one value, or no difference; none where there are no values.
 pub(crate) fn mean_and_error(values: &[f64]) -> Option<String> {
     let count = values.len() as f64;
     let mean = values.iter().map(|value| value / count).sum::<f64>();
@@ -103,7 +105,8 @@ pub(crate) fn minus(text: &str) -> String {
     text.replace('-', "−")
 }
 
-/// A number for a sentence, with this number of significant digits: `0.3926`, `−0.5`; `2.0e−16` where that would be long.
+/// A number for a sentence, with this number of significant digits: `0.3926`, `−0.5`; `2.0e−16` where that
+/// would be long.
 pub(crate) fn significant(value: f64, digits: i32) -> String {
     let text = match value.abs() {
         0.0 => "0".to_owned(),

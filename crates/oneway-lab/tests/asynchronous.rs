@@ -1,5 +1,5 @@
-//! Experiments with a clock: one time axis for methods that wait and methods that do not, logs of arrivals that replay, and
-//! bad input.
+//! Experiments with a clock: one time axis for methods that wait and methods that do not, logs of arrivals
+//! that replay, and bad input.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -180,7 +180,8 @@ fn logs_that_are_damaged_or_not_ours_are_refused() {
     refused(&["results/cells"], &["results/cells: it is a folder without logs of arrivals"]);
     fs::copy(lab.path(&logs[0]), lab.path("results/cells/a.log")).unwrap();
     assert!(lab.oneway(&["replay", "results/cells/a.log"]).status.success(), "its folder has the results");
-    // another run in the same folder: the logs are no longer of any of its cells, and are gone except for the copy
+    // another run in the same folder: the logs are no longer of any of its cells, and are gone except for the
+    // copy
     assert!(lab.run(&timed(), &["--set", "run.seed=2"]).status.success());
     assert!(!lab.path("results/arrivals").exists());
     refused(&["results/cells/a.log"], &["a.log", "has no cell of this log"]);

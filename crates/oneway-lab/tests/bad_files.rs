@@ -1,5 +1,5 @@
-//! Files that an experiment names and that are wrong: the message gives file, line and column, exit code 2, nothing is
-//! written. And networks on which a method cannot run.
+//! Files that an experiment names and that are wrong: the message gives file, line and column, exit code 2,
+//! nothing is written. And networks on which a method cannot run.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -115,7 +115,8 @@ fn byte_order_marks_and_carriage_returns_are_skipped() {
     assert_eq!(hashes(|text| format!("\u{feff}{}", text.replace('\n', "\r\n"))), plain);
 }
 
-/// What is no regular file is refused at once, wherever a file is named: a pipe would be waited for without end.
+/// What is no regular file is refused at once, wherever a file is named: a pipe would be waited for without
+/// end.
 #[cfg(unix)]
 #[test]
 fn pipes_devices_and_loops_are_refused_at_once() {
@@ -366,5 +367,34 @@ fn bad_arguments_are_refused_before_anything_is_read() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(common::stderr(&output).contains(words), "{}", common::stderr(&output));
         assert_eq!(lab.listing(), before);
+    }
+}
+
+#[test]
+fn what_only_a_program_can_supply_is_refused_in_a_file() {
+    let lab = Lab::new();
+    lab.write("experiment.toml", "");
+    let before = lab.listing();
+    for (line, instead, words) in [
+        (
+            "dataset = \"rows.txt\"",
+            "dataset = \"supplied:rows\"",
+            "only the program that has these rows can run it again",
+        ),
+        (
+            "kind = \"ring\"",
+            "supplied = \"mine\"",
+            "topology: `supplied` = \"mine\": only the program that made it can run it again",
+        ),
+        (
+            "kind = \"smtpp\"",
+            "supplied = \"mine\"",
+            "method: `supplied` = \"mine\": only the program that made it",
+        ),
+        ("kind = \"ring\"", "kind = \"ring\"\nsupplied = \"mine\"", "give `kind` or `supplied`, not both"),
+        ("kind = \"smtpp\"", "kind = \"smtpp\"\nsupplied = \"mine\"", "give `kind` or `supplied`, not both"),
+    ] {
+        let output = lab.run(&changed(EXPERIMENT, line, instead), &[]);
+        assert_refused(&lab, &before, &output, &[words]);
     }
 }

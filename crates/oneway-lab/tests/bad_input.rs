@@ -1,5 +1,5 @@
-//! What the user gets wrong in an experiment: a message that names the place and says what would be right, exit code 2,
-//! and nothing written. Each case changes one line of an experiment that runs.
+//! What the user gets wrong in an experiment: a message that names the place and says what would be right,
+//! exit code 2, and nothing written. Each case changes one line of an experiment that runs.
 #![allow(clippy::unwrap_used)]
 
 mod common;

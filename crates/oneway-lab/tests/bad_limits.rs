@@ -1,5 +1,5 @@
-//! What is too much: numbers, names and texts beyond all use, and settings that would be accepted without a word. Refused with
-//! exit code 2 within seconds, in few words, and nothing is written.
+//! What is too much: numbers, names and texts beyond all use, and settings that would be accepted without a
+//! word. Refused with exit code 2 within seconds, in few words, and nothing is written.
 #![allow(clippy::unwrap_used)]
 
 mod common;

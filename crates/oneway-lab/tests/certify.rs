@@ -53,7 +53,8 @@ fn near(value: &Value, expected: f64, tolerance: f64) {
     assert!((value - expected).abs() <= tolerance * expected.abs(), "{value} is not {expected}");
 }
 
-/// λ = 1 on the complete graph is gradient descent, a round late: stable to 2/h, and its floor is ηh/(2 − ηh)·σ²/n.
+/// λ = 1 on the complete graph is gradient descent, a round late: stable to 2/h, and its floor is ηh/(2 −
+/// ηh)·σ²/n.
 #[test]
 fn a_complete_graph_by_hand() {
     let lab = Lab::new();
@@ -113,7 +114,8 @@ fn the_bound_holds_at_a_certified_step() {
     assert_eq!(found["regions"][0]["runs"].as_array().unwrap().len(), 0);
 }
 
-/// A schedule that goes down is judged by its largest step, and its floor by its last; the theorem has no decay.
+/// A schedule that goes down is judged by its largest step, and its floor by its last; the theorem has no
+/// decay.
 #[test]
 fn a_decay_is_stable_by_its_first_step_and_ends_by_its_last() {
     let lab = Lab::new();
@@ -135,8 +137,9 @@ fn a_decay_is_stable_by_its_first_step_and_ends_by_its_last() {
     );
 }
 
-/// SGP's agents stand at z = x/w and pull unequally hard: where they differ, the mean comes to rest beside the minimiser. The floor
-/// is noise and bias together, and what is measured; for methods that track, or mix by one doubly stochastic matrix, the bias is none.
+/// SGP's agents stand at z = x/w and pull unequally hard: where they differ, the mean comes to rest beside
+/// the minimiser. The floor is noise and bias together, and what is measured; for methods that track, or mix
+/// by one doubly stochastic matrix, the bias is none.
 #[test]
 fn agents_that_differ_have_a_bias_in_the_floor() {
     let lab = Lab::new();
@@ -160,7 +163,8 @@ fn agents_that_differ_have_a_bias_in_the_floor() {
     assert!(stdout(&output).contains("(bias "), "{}", stdout(&output));
 }
 
-/// The stationary E(hx)²/s of x⁺ = x − ηm⁺, m⁺ = (1 − λ)m + λ(hx + ξ), Var ξ = s, by letting the covariance go on.
+/// The stationary E(hx)²/s of x⁺ = x − ηm⁺, m⁺ = (1 − λ)m + λ(hx + ξ), Var ξ = s, by letting the covariance
+/// go on.
 fn csgdm_floor(ηh: f64, λ: f64) -> f64 {
     let (mut xx, mut xm, mut mm) = (0.0, 0.0, 0.0);
     for _ in 0..10_000 {
@@ -200,7 +204,8 @@ fn what_does_not_apply_has_a_reason() {
     assert!(text.contains("exceeded") && text.contains("results/certify.json"), "{text}");
 }
 
-/// Noise keeps a run that begins close to the minimum above its start, however small its step: it has not diverged.
+/// Noise keeps a run that begins close to the minimum above its start, however small its step: it has not
+/// diverged.
 #[test]
 fn noise_alone_is_no_divergence() {
     let lab = Lab::new();

@@ -56,8 +56,8 @@ fn many_rows() -> String {
     (0..80).map(|r| format!("{} {}:{} 3:{}\n", [1, -1][r % 2], 1 + r % 2, 1 + r % 3, r % 5)).collect()
 }
 
-/// The weights that a method gets on a family of 16 agents, and why it cannot run there even so. Where links go both ways, those
-/// that need one symmetric matrix get it.
+/// The weights that a method gets on a family of 16 agents, and why it cannot run there even so. Where links
+/// go both ways, those that need one symmetric matrix get it.
 fn how_it_fits(family: &Family, kind: &Kind, graph: Subgraph) -> (&'static str, Option<String>) {
     let digraphs = family.digraphs(16, [], 3).unwrap();
     let both_ways = |digraph: &Digraph| {
@@ -114,7 +114,8 @@ fn every_method_runs_on_every_topology_it_can() {
     for family in FAMILIES {
         for kind in KINDS {
             for graph in kind.graphs {
-                // trees are cut from fixed digraphs only; random digraphs of the default size are connected for this seed
+                // trees are cut from fixed digraphs only; random digraphs of the default size are connected
+                // for this seed
                 if family.time_varying && graph.name() != "full" {
                     continue;
                 }

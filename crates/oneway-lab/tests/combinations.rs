@@ -1,4 +1,5 @@
-//! `estimator`, `gossip`, `local_steps` and `compress` in experiment files: what they change, what they refuse.
+//! `estimator`, `gossip`, `local_steps` and `compress` in experiment files: what they change, what they
+//! refuse.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -1,5 +1,5 @@
-//! What makes experiments worth keeping: finished cells that are not computed again, runs that go on after an interruption,
-//! folders that prove themselves, and tuning.
+//! What makes experiments worth keeping: finished cells that are not computed again, runs that go on after an
+//! interruption, folders that prove themselves, and tuning.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -47,7 +47,8 @@ fn every_fault_changes_the_run_and_none_the_law() {
     }
 }
 
-/// Agent 2 hears 1 alone: while 1 is away, SGP's weight there is halved in every round, and it divides by that.
+/// Agent 2 hears 1 alone: while 1 is away, SGP's weight there is halved in every round, and it divides by
+/// that.
 #[test]
 fn push_sum_weights_that_run_dry_are_said() {
     let lab = Lab::new();

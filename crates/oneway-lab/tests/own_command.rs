@@ -35,7 +35,8 @@ step = 0.05
 compress = "powers-of-two"
 "#;
 
-/// Runs the example in the laboratory's folder. `cargo test` builds the examples beside the tests; a single test target does not.
+/// Runs the example in the laboratory's folder. `cargo test` builds the examples beside the tests; a single
+/// test target does not.
 fn own_command(lab: &Lab, arguments: &[&str]) -> Output {
     let tests = std::env::current_exe().unwrap();
     let target = tests.parent().and_then(|deps| deps.parent()).unwrap();

@@ -1,4 +1,5 @@
-//! `[run] precision`: half the bytes, the same curves to single precision, and results that say what they are.
+//! `[run] precision`: half the bytes, the same curves to single precision, and results that say what they
+//! are.
 #![allow(clippy::unwrap_used)]
 
 mod common;

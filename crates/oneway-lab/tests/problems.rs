@@ -1,5 +1,5 @@
-//! The kinds of problem that are means over rows: that each runs and lowers its loss, and what is wrong with what the user
-//! gives them: a message, exit code 2, and nothing written.
+//! The kinds of problem that are means over rows: that each runs and lowers its loss, and what is wrong with
+//! what the user gives them: a message, exit code 2, and nothing written.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -56,7 +56,8 @@ fn losses(lab: &Lab, experiment: &str) -> Vec<(f64, f64, Option<f64>)> {
     ["SMTPP", "Push-Pull"].iter().map(of_method).collect()
 }
 
-/// Classes that are named are those of the data; one that no row has gets a score of its own, and a smaller loss elsewhere.
+/// Classes that are named are those of the data; one that no row has gets a score of its own, and a smaller
+/// loss elsewhere.
 #[test]
 fn classes_can_be_named() {
     let lab = Lab::new();

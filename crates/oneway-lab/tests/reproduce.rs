@@ -63,8 +63,8 @@ fn one_command_gives_curves_claims_figures_and_a_page_with_the_same_bytes_on_any
     assert!(page.contains("the last state: means ± standard errors over 2 repetitions"));
     assert!(page.contains("data-series=\"SMTPP (trees)\"") && !page.contains("http://www.w3.org/1999/xlink"));
 
-    // CSGDM does not see the topology: it ran once for both. With one step for all, three methods on Multi-Sub-Ring are
-    // new at 0.1, three at 0.2, and STPP at 0.1 on the exponential graph.
+    // CSGDM does not see the topology: it ran once for both. With one step for all, three methods on
+    // Multi-Sub-Ring are new at 0.1, three at 0.2, and STPP at 0.1 on the exponential graph.
     let cells = fs::read_dir(lab.path("one/cells")).unwrap().count();
     assert_eq!(cells, 2 * ((2 * 6 - 1) + 3 + 3 + 1));
     let one_step = read(&lab, "one/one-step-0.2/curves.csv");

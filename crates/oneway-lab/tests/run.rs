@@ -1,4 +1,5 @@
-//! `oneway run`: what it writes, that it writes the same again, and what it does when a run goes wrong or is stopped.
+//! `oneway run`: what it writes, that it writes the same again, and what it does when a run goes wrong or is
+//! stopped.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
 
-/// The experiment of the design document, shortened, with two more methods to fill and leave empty other columns.
+/// The experiment of the design document, shortened, with two more methods to fill and leave empty other
+/// columns.
 const DESIGN: &str = r#"
 [problem]
 kind = "logistic"            # non-convex logistic regression, also "quadratic"

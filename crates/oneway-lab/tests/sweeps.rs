@@ -1,4 +1,5 @@
-//! Sweeps: every combination runs, under its own name and with its values in columns; and methods that leave topologies out.
+//! Sweeps: every combination runs, under its own name and with its values in columns; and methods that leave
+//! topologies out.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -34,7 +35,8 @@ fn a_sweep_runs_every_combination_under_its_own_name() {
     assert_eq!(alone.hashes()[0], results.hashes()[1]);
 }
 
-/// Swept values are columns, empty where a method or topology is not swept; folders of before, without them, are read too.
+/// Swept values are columns, empty where a method or topology is not swept; folders of before, without them,
+/// are read too.
 #[test]
 fn swept_values_are_columns_of_the_curves() {
     let lab = Lab::new();

@@ -1,10 +1,11 @@
-//! Loss and gradient over all of a9a, at one point and at eight, against what the machine allows. `just bench-eval`.
+//! Loss and gradient over all of a9a, at one point and at eight, against what the machine allows.
+//! `just bench-eval`.
 //!
-//! An evaluation walks the stored entries twice: for the products aᵀx, which load x at each entry's column, and for the
-//! gradient, which loads, adds to and stores g at each entry's column. In between stands the arithmetic of the margins.
-//! The limits are each measured by a loop that does this one thing and nothing else. The second walk waits for itself
-//! wherever a column comes again soon, and most rows of a9a share some columns: the bit contract fixes the order of that
-//! sum, so the loop that is the limit keeps it too.
+//! An evaluation walks the stored entries twice: for the products aᵀx, which load x at each entry's column,
+//! and for the gradient, which loads, adds to and stores g at each entry's column. In between stands the
+//! arithmetic of the margins. The limits are each measured by a loop that does this one thing and nothing
+//! else. The second walk waits for itself wherever a column comes again soon, and most rows of a9a share some
+//! columns: the bit contract fixes the order of that sum, so the loop that is the limit keeps it too.
 #![allow(clippy::unwrap_used)]
 
 mod machine;
@@ -22,8 +23,8 @@ use setting::AGENTS;
 const POINTS: usize = 8;
 /// Tables that any byte indexes, as the library has them.
 const TABLE: usize = 256;
-/// Multiplications, additions and choices of one margin's exp, slope and loss, counted in `problems/logistic/link.rs`; its
-/// division is left out.
+/// Multiplications, additions and choices of one margin's exp, slope and loss, counted in
+/// `problems/logistic/link.rs`; its division is left out.
 const MARGIN: f64 = 48.0;
 
 fn main() {

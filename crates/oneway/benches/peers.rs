@@ -1,7 +1,7 @@
 //! oneway's side of `just bench-peers`: its timings, or its curves, as JSON for `benches/peers/run.py`.
 //!
-//! `smtpp`: SMTPP on the exponential graph. `push-pull`: Push-Pull on the same graph with links both ways and Metropolis
-//! weights, where R = C = W makes it ATC gradient tracking, X⁺ = W(X − ηY), Y⁺ = WY + G⁺ − G.
+//! `smtpp`: SMTPP on the exponential graph. `push-pull`: Push-Pull on the same graph with links both ways and
+//! Metropolis weights, where R = C = W makes it ATC gradient tracking, X⁺ = W(X − ηY), Y⁺ = WY + G⁺ − G.
 #![allow(clippy::unwrap_used)]
 
 mod setting;
@@ -61,8 +61,9 @@ impl Case {
     }
 }
 
-/// Prints seconds a round, of several runs with metrics off, with metrics every 10 and with those on one thread; a run is
-/// 1000 rounds, batch 1. Rounds are always on one thread: with 20 agents there is nothing to share.
+/// Prints seconds a round, of several runs with metrics off, with metrics every 10 and with those on one
+/// thread; a run is 1000 rounds, batch 1. Rounds are always on one thread: with 20 agents there is nothing to
+/// share.
 fn time(case: &Case, times: u64) {
     let problem = problem(Batch::Sampled(1));
     let (mut off, mut on, mut on_one) = (vec![], vec![], vec![]);

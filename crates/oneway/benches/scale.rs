@@ -1,9 +1,9 @@
 //! A round of SMTPP from 20 agents to a million, against what the machine allows. `just bench-scale`.
 //!
-//! Each size runs in a process of its own, so that its peak of memory is its own. What is counted, and why, stands in
-//! `case/mod.rs`; how the machine is measured, in `machine/mod.rs`. Arguments: any of `d=10`, `n=1000000`,
-//! `family=k-out`, `problem=quadratic` keeps only these; `--large` adds d = 123 at a million agents (6 GB);
-//! `--append` keeps the lines that `out/bench-scale.csv` has.
+//! Each size runs in a process of its own, so that its peak of memory is its own. What is counted, and why,
+//! stands in `case/mod.rs`; how the machine is measured, in `machine/mod.rs`. Arguments: any of `d=10`,
+//! `n=1000000`, `family=k-out`, `problem=quadratic` keeps only these; `--large` adds d = 123 at a million
+//! agents (6 GB); `--append` keeps the lines that `out/bench-scale.csv` has.
 #![allow(clippy::unwrap_used)]
 
 mod case;

@@ -1,7 +1,7 @@
 //! Rounds of methods that are data beside the same methods compiled, in one run. `just bench-traced`.
 //!
-//! The two take turns, and the least time of each counts: what disturbs one of them disturbs the other as often. An argument keeps the
-//! lines that contain it.
+//! The two take turns, and the least time of each counts: what disturbs one of them disturbs the other as
+//! often. An argument keeps the lines that contain it.
 #![allow(clippy::unwrap_used)]
 
 mod setting;

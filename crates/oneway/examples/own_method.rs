@@ -2,7 +2,8 @@
 
 use oneway::prelude::*;
 
-/// Aug-DGM (Xu, Zhu, Soh & Xie 2015), X⁺ = W(X − ηY); Y⁺ = W(Y + G⁺ − G), in two exchanges: models, then trackers.
+/// Aug-DGM (Xu, Zhu, Soh & Xie 2015), X⁺ = W(X − ηY); Y⁺ = W(Y + G⁺ − G), in two exchanges: models, then
+/// trackers.
 #[derive(Debug)]
 pub struct AugDgm;
 

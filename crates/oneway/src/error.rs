@@ -1,7 +1,7 @@
 //! Everything that can be wrong with what a user gives us.
 //!
-//! A message names the file, line, field, agent or edge and says what would be right. Numerical outcomes (a run that
-//! diverges) are not errors: they are a [`Status`](crate::engine::Status) in the result.
+//! A message names the file, line, field, agent or edge and says what would be right. Numerical outcomes (a
+//! run that diverges) are not errors: they are a [`Status`](crate::engine::Status) in the result.
 
 mod fault;
 mod words;

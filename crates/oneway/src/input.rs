@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// Opens a file to be read. What is no regular file is refused with what was `expected`: a pipe without a writer would be
-/// waited for without end, and a device may have none.
+/// Opens a file to be read. What is no regular file is refused with what was `expected`: a pipe without a
+/// writer would be waited for without end, and a device may have none.
 ///
 /// ```
 /// let error = oneway::input::open(&std::env::temp_dir(), "an edge list").unwrap_err().to_string();

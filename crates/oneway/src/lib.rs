@@ -1,11 +1,12 @@
 //! Decentralised optimisation over machines whose links go one way.
 //!
-//! n agents hold private objectives and together minimise F(x) = (1/n) Σ f_i(x). There is no server and there are no
-//! two-way links: an agent hears some agents and is heard by others. Two mixing matrices describe the network, R
-//! (row-stochastic; models are *pulled* through it) and C (column-stochastic; trackers are *pushed* through it).
+//! n agents hold private objectives and together minimise F(x) = (1/n) Σ f_i(x). There is no server and there
+//! are no two-way links: an agent hears some agents and is heard by others. Two mixing matrices describe the
+//! network, R (row-stochastic; models are *pulled* through it) and C (column-stochastic; trackers are
+//! *pushed* through it).
 //!
-//! SMTPP, Stochastic Momentum Tracking Push-Pull, is the first method here. An agent keeps its model x, its momentum m and a
-//! tracker v of everyone's mean momentum, and a round is three lines:
+//! SMTPP, Stochastic Momentum Tracking Push-Pull, is the first method here. An agent keeps its model x, its
+//! momentum m and a tracker v of everyone's mean momentum, and a round is three lines:
 //!
 //! ```text
 //! x⁺ = Σ_j R_ij (x_j − η v_j)
@@ -42,11 +43,12 @@
 //!
 //! # Where things are
 //!
-//! [`method`] is the waist: what a method is to an engine. [`methods`] has them all, and their registry. [`graph`] makes
-//! digraphs, trees and weights; a [`Topology`](graph::Topology) says which matrices mix round k. A [`codec`] makes messages
-//! smaller. [`problem`] says what is minimised, [`problems`] and [`data`] have those there are. [`engine`] runs it (the
-//! [`Simulator`](engine::Simulator) first of all) and [measures](engine::metrics) it, [`theory`] says what to expect, [`numeric`]
-//! has the numbers, rows and draws that all of this is made of. [`testing`] runs the tests of all methods here on yours.
+//! [`method`] is the waist: what a method is to an engine. [`methods`] has them all, and their registry.
+//! [`graph`] makes digraphs, trees and weights; a [`Topology`](graph::Topology) says which matrices mix round
+//! k. A [`codec`] makes messages smaller. [`problem`] says what is minimised, [`problems`] and [`data`] have
+//! those there are. [`engine`] runs it (the [`Simulator`](engine::Simulator) first of all) and
+//! [measures](engine::metrics) it, [`theory`] says what to expect, [`numeric`] has the numbers, rows and
+//! draws that all of this is made of. [`testing`] runs the tests of all methods here on yours.
 
 pub mod codec;
 pub mod data;
@@ -67,5 +69,6 @@ pub mod theory;
 
 pub use error::{Error, Result};
 
-/// A fingerprint of this library's sources and of the compiler: results that other code made are told apart by it.
+/// A fingerprint of this library's sources and of the compiler: results that other code made are told apart
+/// by it.
 pub const CODE: &str = env!("ONEWAY_CODE");

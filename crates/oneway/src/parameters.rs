@@ -1,7 +1,7 @@
 //! Named parameters of methods, codecs, graph families and problems: what there is, and what was given.
 //!
-//! A parameter takes a number, a whole number, true or false, or one of a few words. Whatever it takes, its value is kept as a
-//! number: 1 for true, the place of a word among its words.
+//! A parameter takes a number, a whole number, true or false, or one of a few words. Whatever it takes, its
+//! value is kept as a number: 1 for true, the place of a word among its words.
 
 use std::collections::BTreeMap;
 

@@ -58,8 +58,8 @@ pub trait Problem: Send + Sync + Debug {
         x.fill(0.0);
     }
 
-    /// A hint that agent i's gradient with these draws will be asked for soon: a moment to fetch from far memory what it
-    /// will look at, and to prepare the draws. Changes no result.
+    /// A hint that agent i's gradient with these draws will be asked for soon: a moment to fetch from far
+    /// memory what it will look at, and to prepare the draws. Changes no result.
     fn prefetch(&self, _agent: usize, _draws: &mut Draws) {}
 
     /// [`prefetch`](Self::prefetch), for some agents, whose draws can be prepared side by side.
@@ -70,8 +70,9 @@ pub trait Problem: Send + Sync + Debug {
     /// Writes a stochastic gradient ∇F_i(x; ξ) of agent i into `g`, with mean ∇f_i(x).
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]);
 
-    /// Writes the stochastic gradients of some agents, each at its own point and with its own draws. What one call can do for
-    /// many agents at once belongs here; the bits are those of [`gradient`](Self::gradient). An error ends the run.
+    /// Writes the stochastic gradients of some agents, each at its own point and with its own draws. What one
+    /// call can do for many agents at once belongs here; the bits are those of [`gradient`](Self::gradient).
+    /// An error ends the run.
     fn gradients(&self, batch: GradientBatch<'_>) -> Result<()> {
         let GradientBatch { agents, points, draws, mut gradients } = batch;
         for (q, draws) in draws.iter_mut().enumerate() {
@@ -80,16 +81,16 @@ pub trait Problem: Send + Sync + Debug {
         Ok(())
     }
 
-    /// Whether one call of [`gradients`](Self::gradients) for all agents is much better than several for some: where a call
-    /// crosses into another language, or runs on another device. Then engines call [`gradients_in`](Self::gradients_in), and
-    /// measure by [`exact_batch`](Self::exact_batch).
+    /// Whether one call of [`gradients`](Self::gradients) for all agents is much better than several for
+    /// some: where a call crosses into another language, or runs on another device. Then engines call
+    /// [`gradients_in`](Self::gradients_in), and measure by [`exact_batch`](Self::exact_batch).
     fn at_once(&self) -> bool {
         false
     }
 
-    /// [`gradients`](Self::gradients) at points that lie in memory which may be kept: whoever holds a clone of `memory` after
-    /// the call keeps these numbers as they are, and the engine goes on in other memory. So another language can be shown the
-    /// points without a copy of them.
+    /// [`gradients`](Self::gradients) at points that lie in memory which may be kept: whoever holds a clone
+    /// of `memory` after the call keeps these numbers as they are, and the engine goes on in other memory. So
+    /// another language can be shown the points without a copy of them.
     fn gradients_in(&self, batch: GradientBatch<'_>, _memory: &Arc<Vec<f64>>) -> Result<()> {
         self.gradients(batch)
     }
@@ -106,8 +107,8 @@ pub trait Problem: Send + Sync + Debug {
         Ok(())
     }
 
-    /// [`exact`](Self::exact) of one agent at several points: losses, and the gradients one after another. One pass over the data may serve them all;
-    /// the bits are those of [`exact`](Self::exact).
+    /// [`exact`](Self::exact) of one agent at several points: losses, and the gradients one after another.
+    /// One pass over the data may serve them all; the bits are those of [`exact`](Self::exact).
     fn exact_many(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
         let gradients = gradients.chunks_exact_mut(self.dim());
         for ((x, loss), g) in points.iter().zip(losses).zip(gradients) {
@@ -115,35 +116,38 @@ pub trait Problem: Send + Sync + Debug {
         }
     }
 
-    /// m, where f_i = (1/m) Σ_s f_is is a mean of m components, as many for each agent; none where f_i is no finite sum.
+    /// m, where f_i = (1/m) Σ_s f_is is a mean of m components, as many for each agent; none where f_i is no
+    /// finite sum.
     fn samples(&self) -> Option<usize> {
         None
     }
 
-    /// Writes ∇f_is(x) of agent i's component s into `g`, s below [`samples`](Self::samples), regulariser included: the
-    /// mean over s is ∇f_i(x). What is no finite sum counts as one component.
+    /// Writes ∇f_is(x) of agent i's component s into `g`, s below [`samples`](Self::samples), regulariser
+    /// included: the mean over s is ∇f_i(x). What is no finite sum counts as one component.
     fn component(&self, agent: usize, _sample: usize, x: &[f64], g: &mut [f64]) {
         self.exact(agent, x, g);
     }
 
-    /// L: every ∇f_i is L-Lipschitz (Assumption 2). An upper bound where it is not known exactly, ∞ where nothing is known.
-    /// May take many passes over the data: ask once.
+    /// L: every ∇f_i is L-Lipschitz (Assumption 2). An upper bound where it is not known exactly, ∞ where
+    /// nothing is known. May take many passes over the data: ask once.
     fn smoothness(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// σ² = E‖∇F_i(x; ξ) − ∇f_i(x)‖² (Assumption 3) where it is known and the same for all agents and all x. Elsewhere it
-    /// depends on x and can be [estimated](crate::theory::noise).
+    /// σ² = E‖∇F_i(x; ξ) − ∇f_i(x)‖² (Assumption 3) where it is known and the same for all agents and all x.
+    /// Elsewhere it depends on x and can be [estimated](crate::theory::noise).
     fn noise(&self) -> Option<f64> {
         None
     }
 
-    /// An upper bound on σ² for all agents and all x, where one is known. It may be far above what a run meets.
+    /// An upper bound on σ² for all agents and all x, where one is known. It may be far above what a run
+    /// meets.
     fn noise_bound(&self) -> Option<f64> {
         self.noise()
     }
 
-    /// The curvature of f_i and the noise of its gradient around x, where they are known and not too many to write down.
+    /// The curvature of f_i and the noise of its gradient around x, where they are known and not too many to
+    /// write down.
     fn local_model(&self, _agent: usize, _x: &[f64]) -> Option<LocalModel> {
         None
     }

@@ -1,4 +1,5 @@
-//! The names that experiment files use: methods, estimators, codecs, topologies and problems, those of this library and yours.
+//! The names that experiment files use: methods, estimators, codecs, topologies and problems, those of this
+//! library and yours.
 //!
 //! A [`Registry`] begins with [what is built in](Registry::builtin), and a crate adds its own entries to it:
 //!
@@ -18,8 +19,9 @@
 //! # Ok::<(), oneway::Error>(())
 //! ```
 //!
-//! A program [installs](Registry::install) one registry before it reads anything; what reads files asks [`installed`]. So the
-//! names of a process are the same wherever they are read. The command line does it for you: `oneway_lab::main_with(registry)`.
+//! A program [installs](Registry::install) one registry before it reads anything; what reads files asks
+//! [`installed`]. So the names of a process are the same wherever they are read. The command line does it for
+//! you: `oneway_lab::main_with(registry)`.
 
 use std::sync::OnceLock;
 
@@ -41,7 +43,8 @@ pub struct Registry {
     problems: Vec<&'static ProblemKind>,
 }
 
-/// The problems that experiment files know without a registry, since they read more than parameters: no other has their names.
+/// The problems that experiment files know without a registry, since they read more than parameters: no other
+/// has their names.
 pub const BUILT_IN_PROBLEMS: [&str; 6] =
     ["logistic", "quadratic", "softmax", "least-squares", "two-layer", "robust"];
 
@@ -141,7 +144,8 @@ impl Registry {
         find(self.families.iter().copied(), name)
     }
 
-    /// Makes this the registry of the process. Once, and before anything is read: an error says that there is one already.
+    /// Makes this the registry of the process. Once, and before anything is read: an error says that there is
+    /// one already.
     pub fn install(self) -> Result<()> {
         let expected = "there is one in this process already: install yours first, and once";
         INSTALLED.set(self).map_err(|_| Error::parameter("registry", "install", "a second one", expected))

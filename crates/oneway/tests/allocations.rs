@@ -12,6 +12,7 @@ use oneway::engine::Schedule;
 use oneway::engine::unreliable::{Churn, Faults, Missing, Unreliable};
 use oneway::engine::{Engine, Setup};
 use oneway::graph::families;
+use oneway::method::Traced;
 use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
@@ -77,6 +78,19 @@ fn no_method_allocates_in_a_round() {
                 assert_eq!(least, Some(0), "{} ({graph:?}), {n} agents", kind.name);
             }
         }
+    }
+}
+
+/// Nor does one that is data.
+#[test]
+fn no_method_that_is_data_allocates_in_a_round() {
+    let problem = logistic(9, Batch::Sampled(3));
+    for (kind, graph) in methods().filter(|(kind, _)| build(kind).trace().is_some()) {
+        let topology = topology(kind, graph, &[families::exponential(9).unwrap()], 0);
+        let method = Traced::of(kind.name, &*build(kind)).unwrap();
+        let mut simulator = simulate(&method, &problem, &topology, 0.001);
+        let [own, _] = allocations(|| advance(&mut simulator, 20));
+        assert_eq!(own, 0, "{} ({graph:?})", kind.name);
     }
 }
 

@@ -1,5 +1,5 @@
-//! What holds without rounds: mass is conserved at every moment, the limit of no delay is the simulator, a log replays to
-//! the same bits, and methods made for asynchrony find the minimiser.
+//! What holds without rounds: mass is conserved at every moment, the limit of no delay is the simulator, a
+//! log replays to the same bits, and methods made for asynchrony find the minimiser.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -113,7 +113,8 @@ proptest! {
             }
             let setup = setup(&*method, &problem, &topology, 0.01);
             let mut engine = Asynchronous::new(setup, clock).unwrap();
-            // push-sum divides by weights that may have become small, and then moves far: rounding grows with it
+            // push-sum divides by weights that may have become small, and then moves far: rounding grows with
+            // it
             let mut largest = 1.0f64;
             for unit in 0..30 {
                 engine.round().unwrap();
@@ -182,8 +183,9 @@ fn only_these_need_rounds() {
     assert_eq!(refused, expected);
 }
 
-/// Every method of the registry either is refused, or comes to where it should: trackers to the minimiser, whoever is slow; others, where
-/// all are as fast, to a neighbourhood that shrinks with the step. Push-sum bears no long silence, and says when there was one.
+/// Every method of the registry either is refused, or comes to where it should: trackers to the minimiser,
+/// whoever is slow; others, where all are as fast, to a neighbourhood that shrinks with the step. Push-sum
+/// bears no long silence, and says when there was one.
 #[test]
 fn every_method_is_refused_or_comes_to_the_minimiser() {
     let problem = quadratic(9, 0.0);

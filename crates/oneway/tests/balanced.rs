@@ -80,7 +80,8 @@ fn plus(a: &[f64], c: f64, b: &[f64]) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// β = 0: no momentum, and what is left is DSGD or gradient tracking. λ = 1: DSMT tracks gradients. η_w = 0: no acceleration.
+    /// β = 0: no momentum, and what is left is DSGD or gradient tracking. λ = 1: DSMT tracks gradients. η_w =
+    /// 0: no acceleration.
     #[test]
     fn without_momentum_little_is_left(digraph in strongly_connected(8)) {
         let topology = balanced(std::slice::from_ref(&digraph));
@@ -247,8 +248,8 @@ fn a_schedule_may_end_at_zero() {
     }
 }
 
-/// D² needs eigenvalues of W of −1/3 or more, and refuses others. Four agents that all hear the four others, and nobody else,
-/// have −3/5; a ring of eight agents has −1/3.
+/// D² needs eigenvalues of W of −1/3 or more, and refuses others. Four agents that all hear the four others,
+/// and nobody else, have −3/5; a ring of eight agents has −1/3.
 #[test]
 fn d2_refuses_what_exact_diffusion_bears() {
     let sides = (0..4).flat_map(|i| (4..8).map(move |j| (i, j)));
@@ -293,9 +294,9 @@ fn weights_that_change_are_refused() {
     }
 }
 
-/// On a ring with equal weights a round falls into one small block for each frequency; the numbers are those of the blocks.
-/// Exact diffusion and D² bear what gradient descent bears, DSMT what a heavy ball bears. Acceleration makes rounds count for
-/// eleven, and for that bears a hundredth of the step.
+/// On a ring with equal weights a round falls into one small block for each frequency; the numbers are those
+/// of the blocks. Exact diffusion and D² bear what gradient descent bears, DSMT what a heavy ball bears.
+/// Acceleration makes rounds count for eleven, and for that bears a hundredth of the step.
 #[test]
 fn limits_and_rates_on_a_ring() {
     let ring = balanced(&[families::ring(20).unwrap()]);
@@ -320,7 +321,8 @@ fn limits_and_rates_on_a_ring() {
     assert!((plain - 0.9954381261).abs() < 1e-8 && (fast - 0.9497597930).abs() < 1e-8, "{plain} {fast}");
 }
 
-/// What needs a symmetric W does not run on a digraph with a doubly stochastic one; what needs only the latter does.
+/// What needs a symmetric W does not run on a digraph with a doubly stochastic one; what needs only the
+/// latter does.
 #[test]
 fn balanced_and_undirected_are_told_apart() {
     let (topology, problem) = (exponential(8), quadratic(8, 0.0));

@@ -1,5 +1,5 @@
-//! The bits themselves, so that a change of them between versions or machines is seen. Change these only on purpose, and say
-//! so in the changelog.
+//! The bits themselves, so that a change of them between versions or machines is seen. Change these only on
+//! purpose, and say so in the changelog.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -36,7 +36,8 @@ fn states_on_a_noisy_quadratic() {
     assert!(found == include_str!("bits.txt"), "found:\n{found}");
 }
 
-/// Rows of 123 numbers, and batches that are taken row by row, in blocks, and whole; and what is measured of them.
+/// Rows of 123 numbers, and batches that are taken row by row, in blocks, and whole; and what is measured of
+/// them.
 #[test]
 fn states_and_measurements_on_a9a() {
     let data = a9a(Split::Train);

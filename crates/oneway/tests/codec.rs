@@ -1,4 +1,5 @@
-//! Laws of codecs, over every codec there is: round trip, one spelling, purity, no allocation, and the error that each claims.
+//! Laws of codecs, over every codec there is: round trip, one spelling, purity, no allocation, and the error
+//! that each claims.
 #![allow(clippy::unwrap_used, unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -275,12 +276,14 @@ fn random_codecs_err_as_they_claim_and_unbiased_ones_have_the_right_mean() {
                     jump = jump.max((q - x).abs());
                 }
             }
-            // the mean of this many squared errors scatters by a few per cent; random-k's errors are the widest
+            // the mean of this many squared errors scatters by a few per cent; random-k's errors are the
+            // widest
             assert!(error <= limit * 1.15 + 1e-25, "{name}: {error} > {limit}, d = {}", x.len());
             assert_eq!(codec.unbiased(), matches!(codec.quality(x.len()), Quality::Unbiased { .. }));
             for (i, (mean, second)) in mean.iter().zip(&second).enumerate().filter(|_| codec.unbiased()) {
                 let deviation = (second / MESSAGES as f64).sqrt();
-                // jumps that are too rare to be seen, as Bernstein's inequality has them; then those of rounded units
+                // jumps that are too rare to be seen, as Bernstein's inequality has them; then those of
+                // rounded units
                 let rare = 10.0 * jump / MESSAGES as f64 + 1e-12 * norm_sq(x.iter().copied()).sqrt();
                 assert!(mean.abs() <= 4.5 * deviation + rare, "{name}: x_{i} = {} is {mean} off", x[i]);
             }

@@ -169,7 +169,8 @@ fn local_steps_take_fresh_samples() {
     assert!(distance(&estimates(&simulator), &x) < 1e-14);
 }
 
-/// Lemma 2 and its kin with local steps and several exchanges, with any gradients; and x* is found all the same.
+/// Lemma 2 and its kin with local steps and several exchanges, with any gradients; and x* is found all the
+/// same.
 #[test]
 fn laws_and_solutions_stay() {
     let digraph = families::flower(7, 3).unwrap();
@@ -207,7 +208,8 @@ fn laws_and_solutions_stay() {
     }
 }
 
-/// Local steps of a method whose rounds are linear are linear too: theory knows their limit, and the simulator keeps to it.
+/// Local steps of a method whose rounds are linear are linear too: theory knows their limit, and the
+/// simulator keeps to it.
 #[test]
 fn theory_knows_the_limits_of_local_steps() {
     let topology =
@@ -255,7 +257,8 @@ fn with_codec(name: &str, other: &str) -> Recipe {
     Recipe { compression: Some(Compression::new(codec(other).unwrap(), []).unwrap()), ..recipe(name) }
 }
 
-/// Everything at once: an estimator, two exchanges, three steps, a codec, on every method that has room for them.
+/// Everything at once: an estimator, two exchanges, three steps, a codec, on every method that has room for
+/// them.
 #[test]
 fn all_of_it_goes_together() {
     let problem = logistic(7, Batch::Sampled(1));
@@ -288,7 +291,8 @@ fn all_of_it_goes_together() {
     assert!(tried >= 20, "{tried}");
 }
 
-/// A recipe with nothing around it is the registry's method, and a codec of a compressed method replaces its own.
+/// A recipe with nothing around it is the registry's method, and a codec of a compressed method replaces its
+/// own.
 #[test]
 fn recipes_build_what_the_registry_builds() {
     for kind in KINDS {

@@ -1,4 +1,5 @@
-//! The compressed methods of the literature against what they are made of, and against their rules with whole matrices.
+//! The compressed methods of the literature against what they are made of, and against their rules with whole
+//! matrices.
 #![allow(clippy::unwrap_used)]
 
 mod combined;
@@ -152,8 +153,9 @@ fn compressed_methods_agree_with_their_dense_forms() {
     }
 }
 
-/// Passed whole through a logarithmic quantiser, agents stay apart within one of its cells, the finer the nearer; what has changed
-/// can pass through it without harm. So sector bounds alone are not enough for exact agreement away from zero.
+/// Passed whole through a logarithmic quantiser, agents stay apart within one of its cells, the finer the
+/// nearer; what has changed can pass through it without harm. So sector bounds alone are not enough for exact
+/// agreement away from zero.
 #[test]
 fn sector_bound_links_leave_agents_apart_unless_changes_pass_through_them() {
     let hb_sector = coded("hb-sector").unwrap();
@@ -168,7 +170,8 @@ fn sector_bound_links_leave_agents_apart_unless_changes_pass_through_them() {
     assert!(far(8.0, 1.0) < 1e-9, "{:e}", far(8.0, 1.0));
 }
 
-/// An error that does not shrink with what is sent keeps a method away from x*; a scale that shrinks takes it there.
+/// An error that does not shrink with what is sent keeps a method away from x*; a scale that shrinks takes it
+/// there.
 #[test]
 fn a_scale_that_shrinks_makes_absolute_errors_vanish() {
     let digraph = families::exponential(8).unwrap();

@@ -76,7 +76,8 @@ fn the_identity_changes_no_method() {
     }
 }
 
-/// Every compressed method finds x* exactly, with every codec that it allows; one that it does not allow is refused.
+/// Every compressed method finds x* exactly, with every codec that it allows; one that it does not allow is
+/// refused.
 #[test]
 fn every_compressed_method_finds_the_minimiser() {
     let digraph = families::exponential(8).unwrap();
@@ -90,7 +91,8 @@ fn every_compressed_method_finds_the_minimiser() {
                 _ => &[("gamma", 0.25), ("alpha", 0.8), ("gamma_tracker", 0.25)],
             };
             let parameters = [parameters, &[("decay", 0.99)]].concat();
-            // a codec that is right in the mean only is no contraction: where copies jump onto the code, it is scaled down
+            // a codec that is right in the mean only is no contraction: where copies jump onto the code, it
+            // is scaled down
             let codec = match (name, coded.kind.name) {
                 ("random-k", "beer" | "motef") => codec(name).unwrap().codec([("unbiased", 0.0)]).unwrap(),
                 ("saturate", _) => codec(name).unwrap().codec([("limit", 9.0)]).unwrap(),
@@ -207,8 +209,8 @@ fn sent(method: &dyn Method, problem: &dyn Problem, state: &[f64], at: Round<'_>
     [pull, push, state]
 }
 
-/// What is sent is a pure function of the state and of (seed, agent, round); random codecs draw anew for each. And it is what the
-/// codec can put into its bytes.
+/// What is sent is a pure function of the state and of (seed, agent, round); random codecs draw anew for
+/// each. And it is what the codec can put into its bytes.
 #[test]
 fn messages_are_pure_and_fit_into_their_bytes() {
     let problem = logistic(7, Batch::Sampled(1));
@@ -247,7 +249,8 @@ fn messages_are_pure_and_fit_into_their_bytes() {
     }
 }
 
-/// Copies are of differences: on links that change they would not be what the neighbours hold. Direct compression keeps none.
+/// Copies are of differences: on links that change they would not be what the neighbours hold. Direct
+/// compression keeps none.
 #[test]
 fn links_that_change_are_refused_where_copies_are_kept() {
     let there_and_back = [[(0, 1), (1, 2), (2, 0)], [(0, 2), (2, 1), (1, 0)]]
@@ -347,7 +350,8 @@ fn compression_saves_bytes() {
     }
 }
 
-/// What a link carries has the bytes that are counted, and its receiver has the sender's bits; other lengths are refused.
+/// What a link carries has the bytes that are counted, and its receiver has the sender's bits; other lengths
+/// are refused.
 #[test]
 fn rows_survive_the_wire() {
     let problem = quadratic(8, 0.3);

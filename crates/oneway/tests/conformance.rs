@@ -22,8 +22,8 @@ use oneway::numeric::{Precision, Real};
 use oneway::problem::Problem;
 use oneway::testing::{self, CHECKS, Passed};
 
-/// An effective step that every method bears on every topology of the table: the flower's and the ring's long cycles with
-/// gradient tracking bear the least.
+/// An effective step that every method bears on every topology of the table: the flower's and the ring's long
+/// cycles with gradient tracking bear the least.
 const STEP: f64 = 0.02;
 
 /// Runs `check` on every method × subgraph × topology.

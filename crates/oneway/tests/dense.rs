@@ -1,5 +1,6 @@
-//! Every method against an independent implementation: whole n×n and n×d matrices, the rules as in the paper, weights and
-//! gradients worked out anew from their definitions. Nothing here calls the library's methods, mixing or problems.
+//! Every method against an independent implementation: whole n×n and n×d matrices, the rules as in the paper,
+//! weights and gradients worked out anew from their definitions. Nothing here calls the library's methods,
+//! mixing or problems.
 #![allow(clippy::unwrap_used)]
 
 mod common;

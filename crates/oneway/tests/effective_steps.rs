@@ -1,4 +1,5 @@
-//! An effective step means the same for every method: under constant gradients the average moves by it times their mean.
+//! An effective step means the same for every method: under constant gradients the average moves by it times
+//! their mean.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -38,7 +39,8 @@ impl Problem for Slopes {
     }
 }
 
-/// Whether the average moves by a number times the step: not where that is divided by the size of gradients, or is encoded.
+/// Whether the average moves by a number times the step: not where that is divided by the size of gradients,
+/// or is encoded.
 fn moves_in_proportion(name: &str) -> bool {
     !["adamdos", "adam"].contains(&name) && coded(name).is_none()
 }
@@ -69,6 +71,7 @@ fn the_average_moves_by_the_effective_step_times_the_mean_gradient() {
             own += usize::from(divisor != topology.step_divisor(kind.network()).unwrap());
         }
     }
-    // R-FAST alone has a divisor of its own, where it uses all links: on trees the root, where all mass ends, keeps all of it
+    // R-FAST alone has a divisor of its own, where it uses all links: on trees the root, where all mass ends,
+    // keeps all of it
     assert!(tried > 50 && own == 2, "{tried} {own}");
 }

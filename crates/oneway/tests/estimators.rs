@@ -33,7 +33,8 @@ fn full(digraph: Digraph) -> Topology {
     Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
 }
 
-/// Every method with room for an estimator takes every estimator, and finds the minimiser of a problem without noise if it tracks.
+/// Every method with room for an estimator takes every estimator, and finds the minimiser of a problem
+/// without noise if it tracks.
 #[test]
 fn every_estimator_fits_every_method_that_has_room_for_one() {
     let problem = quadratic(5, 0.0);
@@ -93,8 +94,8 @@ fn means_of_gradients_are_means_of_gradients() {
     }
 }
 
-/// STORM's error under additive noise is an exponential mean of the noise alone, however x moves: a variance of a/(2 − a)·σ². Plain
-/// momentum lags behind x besides.
+/// STORM's error under additive noise is an exponential mean of the noise alone, however x moves: a variance
+/// of a/(2 − a)·σ². Plain momentum lags behind x besides.
 #[test]
 fn storm_does_not_lag_behind() {
     let (problem, topology) = (quadratic(9, 0.5), full(families::exponential(9).unwrap()));
@@ -116,7 +117,8 @@ fn storm_does_not_lag_behind() {
     assert!(storm < 3.0 * expected && smtpp > 3.0 * storm, "{storm} {smtpp}");
 }
 
-/// With one sample a round SAGA converges linearly to a stationary point of a finite sum; gradients of the same samples do not.
+/// With one sample a round SAGA converges linearly to a stationary point of a finite sum; gradients of the
+/// same samples do not.
 #[test]
 fn saga_has_no_noise_floor() {
     let problem = logistic(6, Batch::Sampled(1));

@@ -55,7 +55,8 @@ fn long_run(method: &dyn Method, topology: &Topology, problem: &Quadratic, step:
     sums.iter().map(|sums| sums.map(|sum| sum / (rounds - burn_in) as f64)).collect()
 }
 
-/// Runs of 64 independent coordinates: their means must be noise and bias together, within four standard errors.
+/// Runs of 64 independent coordinates: their means must be noise and bias together, within four standard
+/// errors.
 #[test]
 fn the_floor_is_what_long_runs_show() {
     let digraphs = [families::flower(8, 3).unwrap(), families::exponential(8).unwrap()];
@@ -118,8 +119,9 @@ fn gradients_at_minimiser(problem: &Quadratic) -> Vec<Vec<f64>> {
     by_coordinate
 }
 
-/// Whom the average listens to alike has no bias there: trackers, and methods for one doubly stochastic matrix, whose agents may
-/// stand apart all the same. Push-sum without a tracker has one, of the order of the step.
+/// Whom the average listens to alike has no bias there: trackers, and methods for one doubly stochastic
+/// matrix, whose agents may stand apart all the same. Push-sum without a tracker has one, of the order of the
+/// step.
 #[test]
 fn who_tracks_has_no_bias() {
     let flower = families::flower(8, 3).unwrap();

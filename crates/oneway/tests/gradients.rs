@@ -26,7 +26,8 @@ use proptest::prelude::*;
 
 const AGENTS: usize = 9;
 
-/// Agents of the problems whose blocks are compared: more than two groups of those that are done side by side.
+/// Agents of the problems whose blocks are compared: more than two groups of those that are done side by
+/// side.
 const MANY: usize = 37;
 
 fn network() -> Topology {
@@ -152,7 +153,8 @@ fn single_precision_is_refused_where_it_cannot_be_had() {
 /// They take a moment to make.
 static PROBLEMS: LazyLock<Vec<(String, Box<dyn Problem>)>> = LazyLock::new(all_problems);
 
-/// Every problem of the library, with batches and dimensions on both sides of what is done in a different way.
+/// Every problem of the library, with batches and dimensions on both sides of what is done in a different
+/// way.
 fn all_problems() -> Vec<(String, Box<dyn Problem>)> {
     let mut problems: Vec<(String, Box<dyn Problem>)> = vec![];
     for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Full] {
@@ -178,7 +180,8 @@ fn all_problems() -> Vec<(String, Box<dyn Problem>)> {
     problems
 }
 
-/// The bits of the gradients of some agents in one call, and of one call each; draws go on in the same place after both.
+/// The bits of the gradients of some agents in one call, and of one call each; draws go on in the same place
+/// after both.
 fn both_ways(problem: &dyn Problem, agents: Agents<'_>, seed: u64, stride: usize) -> [Vec<u64>; 2] {
     let (d, n) = (problem.dim(), agents.len());
     let mut normal = Draws::new(seed, Purpose::Problem, 0, 0);

@@ -53,8 +53,8 @@ proptest! {
         }
     }
 
-    /// STORM with a = 1 is the gradient, momentum with λ = 1 after tracking is none: both are Push-Pull. AB has no heavy ball and
-    /// extrapolates nothing.
+    /// STORM with a = 1 is the gradient, momentum with λ = 1 after tracking is none: both are Push-Pull. AB
+    /// has no heavy ball and extrapolates nothing.
     #[test]
     fn methods_without_their_extras_are_push_pull_and_ab(digraph in strongly_connected(8)) {
         let problem = logistic(digraph.agents(), Batch::Sampled(1));
@@ -78,7 +78,8 @@ proptest! {
         }
     }
 
-    /// R-FAST with everyone awake and nothing lost: S⁺ = CS + G⁺ − G and X⁺ = R(X − η·diag(C)·S), seen from outside.
+    /// R-FAST with everyone awake and nothing lost: S⁺ = CS + G⁺ − G and X⁺ = R(X − η·diag(C)·S), seen from
+    /// outside.
     #[test]
     fn r_fast_follows_push_pull_along_the_kept_share(digraph in strongly_connected(8)) {
         let (n, problem) = (digraph.agents(), logistic(digraph.agents(), Batch::Sampled(1)));
@@ -110,7 +111,8 @@ proptest! {
         }
     }
 
-    /// FROST's rows come to be π_R, on any digraph, and what they divide by undoes π_R: Σ π_i u_i is the sum of the gradients.
+    /// FROST's rows come to be π_R, on any digraph, and what they divide by undoes π_R: Σ π_i u_i is the sum
+    /// of the gradients.
     #[test]
     fn frost_learns_the_perron_vector(digraph in strongly_connected(6)) {
         let n = digraph.agents();
@@ -172,7 +174,8 @@ fn smtpp_on_the_complete_graph_is_centralised() {
     }
 }
 
-/// Doubly stochastic W: push-sum weights stay 1. SGP is DSGD; Push-DIGing is DSGT is Push-Pull with R = C = W; ADD-OPT is GT is AB.
+/// Doubly stochastic W: push-sum weights stay 1. SGP is DSGD; Push-DIGing is DSGT is Push-Pull with R = C =
+/// W; ADD-OPT is GT is AB.
 #[test]
 fn doubly_stochastic_weights_make_push_sum_vanish() {
     let n = 8;
@@ -207,7 +210,8 @@ fn doubly_stochastic_weights_make_push_sum_vanish() {
     }
 }
 
-/// Doubly stochastic R with rows that have learnt π_R = 1/n: FROST with a step η/n is GT with η, its trackers n times as long.
+/// Doubly stochastic R with rows that have learnt π_R = 1/n: FROST with a step η/n is GT with η, its trackers
+/// n times as long.
 #[test]
 fn frost_with_doubly_stochastic_weights_is_gradient_tracking() {
     let n = 8;
@@ -264,7 +268,8 @@ fn one_agent_alone_does_sgd() {
         let method = build(kind);
         let topology = topology(kind, graph, &[digraph], 0);
         let mut simulator = simulate(&*method, &problem, &topology, 0.1);
-        // m⁺ = (1−λ)m + λg(s), x⁺ = s − ηm⁺ + β(x − x⁻), s⁺ = x⁺ + γ(x⁺ − x). STORM on its own: d = g, for nothing is drawn
+        // m⁺ = (1−λ)m + λg(s), x⁺ = s − ηm⁺ + β(x − x⁻), s⁺ = x⁺ + γ(x⁺ − x). STORM on its own: d = g, for
+        // nothing is drawn
         let (λ, β, γ) = match kind.name {
             "smtpp" | "local-smtpp" | "compressed-smtpp" | "motef" | "local-dsmt" | "csgdm"
             | "push-pull-hb" | "dsmt" | "dsmt-lca" => (0.1, 0.0, 0.0),

@@ -1,4 +1,5 @@
-//! The paper's setting: a9a over 20 agents, exponential graph, λ = 0.1, batch 1, steps decaying by 0.1 every 300 rounds.
+//! The paper's setting: a9a over 20 agents, exponential graph, λ = 0.1, batch 1, steps decaying by 0.1 every
+//! 300 rounds.
 #![allow(clippy::unwrap_used)]
 
 use std::ops::ControlFlow;

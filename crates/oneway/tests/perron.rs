@@ -205,7 +205,8 @@ fn a_large_random_digraph_converges() {
 
 #[test]
 fn crowds_that_rarely_mix_are_balanced_right() {
-    // two dense random crowds, each mixing in a few steps, joined by one arc of 1e-9 and one of 2e-9: mirror images
+    // two dense random crowds, each mixing in a few steps, joined by one arc of 1e-9 and one of 2e-9: mirror
+    // images
     let crowd = 950;
     let mut draws = draws(8);
     let mut arcs = vec![];

@@ -1,4 +1,5 @@
-//! Every model of a finite sum, run from end to end: the same bits on any threads and in any build, and losses that fall.
+//! Every model of a finite sum, run from end to end: the same bits on any threads and in any build, and
+//! losses that fall.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -17,8 +18,8 @@ fn ring(agents: usize) -> Topology {
     topology(kind("smtpp").unwrap(), kind("smtpp").unwrap().graphs[0], &[families::ring(agents).unwrap()], 0)
 }
 
-/// States and measurements on 1, 2 and 8 threads; the states' hashes are written down, so that a change of them between
-/// versions or machines is seen.
+/// States and measurements on 1, 2 and 8 threads; the states' hashes are written down, so that a change of
+/// them between versions or machines is seen.
 #[test]
 fn states_of_every_model() {
     let method = build(kind("smtpp").unwrap());
@@ -76,7 +77,8 @@ fn trained(model: impl Model, method: &str, rounds: usize) -> f64 {
     after.test_accuracy.unwrap()
 }
 
-/// What scikit-learn's solvers come to on the same split: 0.911 with the same model, 0.908 with such a network.
+/// What scikit-learn's solvers come to on the same split: 0.911 with the same model, 0.908 with such a
+/// network.
 #[test]
 fn digits_of_other_hands_are_recognised() {
     let data = digits(Split::Train).with_intercept().unwrap();

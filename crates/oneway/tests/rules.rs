@@ -1,4 +1,5 @@
-//! Rules as straight-line programs: a small interpreter of them, coordinate by coordinate, has the engine's bits.
+//! Rules as straight-line programs: a small interpreter of them, coordinate by coordinate, has the engine's
+//! bits.
 #![allow(clippy::unwrap_used)]
 
 mod common;
@@ -102,7 +103,8 @@ fn kernel_agrees<T: Float>(name: &str, method: &dyn Method, kernel: &dyn Kernel<
     }
 }
 
-/// Every rule of the registry, with every estimator: start, send, points and update in double and in single precision.
+/// Every rule of the registry, with every estimator: start, send, points and update in double and in single
+/// precision.
 #[test]
 fn programs_have_the_bits_of_the_kernels() {
     let rules = rules();

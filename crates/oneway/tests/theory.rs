@@ -215,49 +215,42 @@ fn the_simulator_converges_below_each_limit_and_diverges_above() {
         ("back chords", families::back_chords(12, 3, 2).unwrap()),
         ("complete", families::complete(5).unwrap()),
     ];
-    let mut tried = 0;
-    for (name, digraph) in &digraphs {
-        for kind in linear() {
-            let method = kind.method([]).unwrap();
-            for &graph in kind.graphs {
-                let topology = common::topology(kind, graph, std::slice::from_ref(digraph), 0);
-                let raw = limit(&*method, &topology).unwrap().raw;
-                for (factor, converges) in [(0.98, true), (1.02, false)] {
-                    let place = format!("{} on {name}, {}: {factor} of {raw}", kind.name, graph.name());
-                    let log_rate = rate(&*method, &topology, factor * raw).unwrap().ln();
-                    assert_eq!(log_rate < 0.0, converges, "{place}");
-                    // two spans over which errors change by e^8 each, after one for what dies out sooner
-                    let whole = (8.0 / log_rate.abs()).ceil();
-                    let span = whole.min(60_000.0) as u64;
-                    let lag = (span / 8).max(1) as usize;
-                    let (far, status) = movements(&*method, &topology, factor * raw, 3 * span, lag);
-                    if status != Status::Completed {
-                        assert!(
-                            !converges && matches!(status, Status::Diverged { .. }),
-                            "{place}: {status:?}"
-                        );
-                        continue;
-                    }
-                    let mean = |from: u64| {
-                        far[(from * span) as usize..][..span as usize].iter().sum::<f64>() / span as f64
-                    };
-                    let (second, third) = (mean(1), mean(2));
-                    let measured = 0.5 * (third / second).ln() / span as f64;
-                    assert_eq!(third < second, converges, "{place}: {second:e} then {third:e}");
-                    let settled = third < 1e-27; // rounding
-                    let cut_short = whole > span as f64; // what dies out sooner is still there
-                    // and so it may be where it was much larger, and dies out but a little sooner
-                    let nearly = measured < log_rate && converges && close(measured, log_rate, 0.2);
-                    assert!(
-                        settled || cut_short || nearly || close(measured, log_rate, 0.05),
-                        "{place}: {measured} {log_rate}"
-                    );
-                }
-                tried += 1;
+    let graphs = |kind: &'static Kind| kind.graphs.iter().map(move |&graph| (kind, graph));
+    let on = |place| linear().flat_map(graphs).map(move |(kind, graph)| (place, kind, graph));
+    let cases: Vec<_> = digraphs.iter().flat_map(on).collect();
+    assert!(cases.len() >= 6 * 20, "{}", cases.len());
+    common::at_once(cases, |((name, digraph), kind, graph)| {
+        let method = kind.method([]).unwrap();
+        let topology = common::topology(kind, graph, std::slice::from_ref(digraph), 0);
+        let raw = limit(&*method, &topology).unwrap().raw;
+        for (factor, converges) in [(0.98, true), (1.02, false)] {
+            let place = format!("{} on {name}, {}: {factor} of {raw}", kind.name, graph.name());
+            let log_rate = rate(&*method, &topology, factor * raw).unwrap().ln();
+            assert_eq!(log_rate < 0.0, converges, "{place}");
+            // two spans over which errors change by e^8 each, after one for what dies out sooner
+            let whole = (8.0 / log_rate.abs()).ceil();
+            let span = whole.min(60_000.0) as u64;
+            let lag = (span / 8).max(1) as usize;
+            let (far, status) = movements(&*method, &topology, factor * raw, 3 * span, lag);
+            if status != Status::Completed {
+                assert!(!converges && matches!(status, Status::Diverged { .. }), "{place}: {status:?}");
+                continue;
             }
+            let mean =
+                |from: u64| far[(from * span) as usize..][..span as usize].iter().sum::<f64>() / span as f64;
+            let (second, third) = (mean(1), mean(2));
+            let measured = 0.5 * (third / second).ln() / span as f64;
+            assert_eq!(third < second, converges, "{place}: {second:e} then {third:e}");
+            let settled = third < 1e-27; // rounding
+            let cut_short = whole > span as f64; // what dies out sooner is still there
+            // and so it may be where it was much larger, and dies out but a little sooner
+            let nearly = measured < log_rate && converges && close(measured, log_rate, 0.2);
+            assert!(
+                settled || cut_short || nearly || close(measured, log_rate, 0.05),
+                "{place}: {measured} {log_rate}"
+            );
         }
-    }
-    assert!(tried >= 6 * 20, "{tried}");
+    });
 }
 
 /// The floor of centralised descent has a closed form: η/(n(2 − η)) at λ = 1, and SMTPP on a complete graph has it too.

@@ -100,7 +100,8 @@ fn limits_of_a_period_are_those_that_runs_have() {
                 let far = estimates(&simulator).into_iter().zip(there).map(|(x, y)| (x - y).abs());
                 far.fold(0.0, |most, far| if far < most { most } else { far }) // NaN is far
             };
-            // on matchings Push-Pull's |1 − rate| falls with the cube of the distance to the limit: nearer takes too long
+            // on matchings Push-Pull's |1 − rate| falls with the cube of the distance to the limit: nearer
+            // takes too long
             let (below, above) = (far(0.8), far(1.25));
             assert!(below < 1e-6, "{name}: {method:?} is {below:e} away below its limit {raw}");
             assert!(
@@ -132,7 +133,8 @@ fn stationary_vectors_move_with_the_rounds() {
     }
 }
 
-/// φ_{k+1}ᵀR_k = φ_kᵀ and C_kψ_k = ψ_{k+1}, all round a long period; and a period is as good as the same one twice.
+/// φ_{k+1}ᵀR_k = φ_kᵀ and C_kψ_k = ψ_{k+1}, all round a long period; and a period is as good as the same one
+/// twice.
 #[test]
 fn long_periods_have_stationary_vectors() {
     let n = 17;
@@ -158,7 +160,8 @@ fn long_periods_have_stationary_vectors() {
     }
 }
 
-/// Pairs average: doubly stochastic and symmetric in every round, so that methods for undirected graphs run too.
+/// Pairs average: doubly stochastic and symmetric in every round, so that methods for undirected graphs run
+/// too.
 #[test]
 fn matchings_are_for_undirected_methods_too() {
     for agents in [8, 9] {
@@ -178,7 +181,8 @@ fn matchings_are_for_undirected_methods_too() {
     }
 }
 
-/// What is not connected over its period is refused, and the message speaks of the period and of agents there are.
+/// What is not connected over its period is refused, and the message speaks of the period and of agents there
+/// are.
 #[test]
 fn periods_that_never_connect_are_refused() {
     let ring = families::ring(6).unwrap();

@@ -99,8 +99,9 @@ proptest! {
                 let view = engine.view();
                 let size = (0..view.agents()).flat_map(|i| view.state(i)).fold(1.0_f64, |most, x| most.max(x.abs()));
                 if size > 1e12 {
-                    // it diverges: who is cut off for long has next to no push-sum weight to divide by, and the run says so.
-                    // (Steps that are just below a thousand times too long have been seen to reach 10⁶ by themselves.)
+                    // it diverges: who is cut off for long has next to no push-sum weight to divide by, and
+                    // the run says so. (Steps that are just below a thousand times too long have been seen to
+                    // reach 10⁶ by themselves.)
                     prop_assert!(engine.starved().is_some(), "{}, round {round}: {size:e}", kind.name);
                     break;
                 }
@@ -204,8 +205,8 @@ fn farthest(points: impl Iterator<Item = Vec<f64>>, there: &[f64]) -> f64 {
     points.map(far).fold(0.0, f64::max)
 }
 
-/// A limit of push-sum, not of the engine: who hears no one for long halves its weight w in every round, and what it divides by
-/// w explodes. Push-Pull divides by nothing.
+/// A limit of push-sum, not of the engine: who hears no one for long halves its weight w in every round, and
+/// what it divides by w explodes. Push-Pull divides by nothing.
 #[test]
 fn who_is_cut_off_loses_its_push_sum_weight() {
     let problem = quadratic(3, 0.0);
@@ -308,7 +309,8 @@ fn runs_are_reproducible_and_seeds_matter() {
     }
 }
 
-/// Who hears nothing halves its push-sum weight with every step: the run goes on, and ends with a status of its own.
+/// Who hears nothing halves its push-sum weight with every step: the run goes on, and ends with a status of
+/// its own.
 #[test]
 fn push_sum_weights_that_run_dry_are_said() {
     let problem = quadratic(9, 0.0);

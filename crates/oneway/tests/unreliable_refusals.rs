@@ -98,7 +98,8 @@ fn faults_that_cannot_be_say_what_would_be_right() {
     assert!(none().are_none() && none().check(1).is_ok());
 }
 
-/// Without copies, compression with γ < 1 hands on only a share of what is sent: what is on its way could not be counted.
+/// Without copies, compression with γ < 1 hands on only a share of what is sent: what is on its way could not
+/// be counted.
 #[test]
 fn what_is_not_sent_whole_is_refused() {
     let (problem, complete) = (quadratic(3, 0.0), Topology::complete(3).unwrap());

@@ -1,5 +1,5 @@
-//! Any bytes, as if a neighbour had sent them: they are a frame or a fault, a row of the right width or a reason. Never a panic, and
-//! no allocation beyond a row.
+//! Any bytes, as if a neighbour had sent them: they are a frame or a fault, a row of the right width or a
+//! reason. Never a panic, and no allocation beyond a row.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,9 +1,10 @@
 //! Checkpoints: an agent's state, in two generations, and the rows that it sent, in segments that both share.
 //!
-//! Rows that were sent since the last checkpoint go into a new segment, so that every row is written once. Then the checkpoint, which
-//! names its segments, is written to a temporary file, synced, and renamed to replace the older generation. So there is a whole one at
-//! every instant. All files name their owner and end with a checksum: what is damaged, or another agent's, is refused. A separate thread
-//! writes everything, from the rows in the agent's memory.
+//! Rows that were sent since the last checkpoint go into a new segment, so that every row is written once.
+//! Then the checkpoint, which names its segments, is written to a temporary file, synced, and renamed to
+//! replace the older generation. So there is a whole one at every instant. All files name their owner and end
+//! with a checksum: what is damaged, or another agent's, is refused. A separate thread writes everything,
+//! from the rows in the agent's memory.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -96,7 +97,8 @@ pub enum CheckpointError {
 }
 
 impl Checkpoints {
-    /// The checkpoints in a folder, which is made if it does not exist, and the whole ones of them, the newest first.
+    /// The checkpoints in a folder, which is made if it does not exist, and the whole ones of them, the
+    /// newest first.
     pub fn open<T: Number>(
         folder: &Path,
         owner: Owner,
@@ -144,8 +146,8 @@ impl Checkpoints {
         self.next = 1 - self.next;
     }
 
-    /// The rows sent before a checkpoint, ascending and without gaps. If some are damaged, that is logged, and only later ones are returned:
-    /// a neighbour that needs more will be told that they are gone.
+    /// The rows sent before a checkpoint, ascending and without gaps. If some are damaged, that is logged,
+    /// and only later ones are returned: a neighbour that needs more will be told that they are gone.
     pub fn sent<T: Number>(&self, checkpoint: &Checkpoint<T>) -> Result<Vec<Sent<T>>, CheckpointError> {
         let mut pieces: Vec<Vec<Sent<T>>> = vec![];
         for segment in checkpoint.segments.iter().rev() {

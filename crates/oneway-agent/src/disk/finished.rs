@@ -33,7 +33,8 @@ impl Finished {
     /// Its name in an agent's folder.
     pub const FILE: &str = "finished.json";
 
-    /// Reads it from an agent's folder; nothing if the agent is not done. A file of another agent, run or plan is refused.
+    /// Reads it from an agent's folder; nothing if the agent is not done. A file of another agent, run or
+    /// plan is refused.
     pub fn read(folder: &Path, owner: &Owner) -> Result<Option<Self>> {
         read_json(&folder.join(Self::FILE), owner)
     }

@@ -1,8 +1,9 @@
 //! The journal: states that will be measured, appended as they are reached. Curves are made from it.
 //!
-//! The file names its owner. Records have one length, known rounds and a checksum each. The journal is synced before a checkpoint is
-//! written. After a crash, rounds are repeated, to the same bits: a state that is recorded already is compared, and not written again. So a
-//! journal is shortened only where it is damaged; that is logged, and what is cut off is kept in a file beside it.
+//! The file names its owner. Records have one length, known rounds and a checksum each. The journal is synced
+//! before a checkpoint is written. After a crash, rounds are repeated, to the same bits: a state that is
+//! recorded already is compared, and not written again. So a journal is shortened only where it is damaged;
+//! that is logged, and what is cut off is kept in a file beside it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -187,8 +188,8 @@ impl Journal {
         JournalError::Damaged { path: self.path.clone(), what }
     }
 
-    /// Continues at round k, up to which it [holds](Self::holds) all states. Damaged records after that are cut off, which is logged, and
-    /// kept beside the journal.
+    /// Continues at round k, up to which it [holds](Self::holds) all states. Damaged records after that are
+    /// cut off, which is logged, and kept beside the journal.
     pub fn go_on_at(&mut self, k: u64) -> Result<(), JournalError> {
         if let Some(what) = self.damage.take() {
             let kept = self.keep_rest().map_err(at(&self.path))?;
@@ -222,8 +223,8 @@ impl Journal {
         Ok(kept)
     }
 
-    /// Appends the state of a round that is recorded, or compares it if it is on disk already. If it cannot be written, it waits for
-    /// the next call.
+    /// Appends the state of a round that is recorded, or compares it if it is on disk already. If it cannot
+    /// be written, it waits for the next call.
     pub fn append<T: Number>(&mut self, k: u64, state: &[T]) -> Result<(), JournalError> {
         let fits = state.len() == self.shape.width && T::PRECISION == self.shape.precision;
         if fits && self.shape.is_recorded(k) && self.shape.round(self.next) == k {

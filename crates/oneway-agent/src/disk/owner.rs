@@ -1,4 +1,5 @@
-//! The owner of a file. Folders are copied by hand between machines, so files that were mixed up must be refused.
+//! The owner of a file. Folders are copied by hand between machines, so files that were mixed up must be
+//! refused.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +33,8 @@ pub struct Foreign {
 }
 
 impl Owner {
-    /// The owner of an agent's files, from its config. A new plan of the same run may change `checkpoint_every`, and the owner stays.
+    /// The owner of an agent's files, from its config. A new plan of the same run may change
+    /// `checkpoint_every`, and the owner stays.
     pub fn from_config(config: &Config) -> anyhow::Result<Self> {
         let plan = as_hex::bytes(&config.answer_digest()?).context("a digest has 64 digits")?;
         Ok(Self { agent: config.identity.agent as u64, run: config.identity.fingerprint(), plan })
@@ -75,7 +77,8 @@ struct Owned {
     owner: Owner,
 }
 
-/// Reads a JSON file that names its owner; nothing if it does not exist, or if it is damaged, which is logged.
+/// Reads a JSON file that names its owner; nothing if it does not exist, or if it is damaged, which is
+/// logged.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path, owner: &Owner) -> anyhow::Result<Option<T>> {
     let bytes = match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -1,7 +1,8 @@
 //! The states of the last rounds that were checked for divergence, and are not recorded.
 //!
-//! A run that diverges ends, for all agents, at the first round in which some agent's state has diverged. Other agents may be ahead by then,
-//! at most by the [lag](crate::plan::ties::Ties::lag) L. So the states of an agent's last L rounds include the one of that round.
+//! A run that diverges ends, for all agents, at the first round in which some agent's state has diverged.
+//! Other agents may be ahead by then, at most by the [lag](crate::plan::ties::Ties::lag) L. So the states of
+//! an agent's last L rounds include the one of that round.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
-//! Numbers and rows as streams of bytes that end with a checksum: the one reader and the one writer of all binary files of an agent.
+//! Numbers and rows as streams of bytes that end with a checksum: the one reader and the one writer of all
+//! binary files of an agent.
 //!
-//! Rows are read and written where they are in memory. A length in a file is compared with the bytes that are left before anything is
-//! allocated for it.
+//! Rows are read and written where they are in memory. A length in a file is compared with the bytes that are
+//! left before anything is allocated for it.
 
 use std::borrow::Cow;
 use std::io::{self, Read, Write};
@@ -29,7 +30,8 @@ impl From<io::Error> for Fault {
     }
 }
 
-/// How a kind of file begins: six letters, the precision of its numbers (0: `f64`, 1: `f32`), and the version of its format.
+/// How a kind of file begins: six letters, the precision of its numbers (0: `f64`, 1: `f32`), and the version
+/// of its format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Magic {
     pub(super) letters: [u8; 6],

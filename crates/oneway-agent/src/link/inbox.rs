@@ -1,7 +1,7 @@
 //! Rows that have arrived and are not needed yet: a bounded number for each neighbour and graph.
 //!
-//! Rows may arrive twice, late, early or in any order. A row that is too early for the room left is dropped, and requested again when it
-//! is needed.
+//! Rows may arrive twice, late, early or in any order. A row that is too early for the room left is dropped,
+//! and requested again when it is needed.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -25,8 +25,8 @@ const LEAST_ROOM: usize = 8;
 /// More rows than that may take this many bytes for each neighbour and graph.
 const ROOM_BYTES: usize = 16 << 20;
 
-/// Rows that may wait for each neighbour and graph: all by which it can be ahead, unless they are too long. A row without room is dropped
-/// and must be requested, which takes as long as many rounds of short rows.
+/// Rows that may wait for each neighbour and graph: all by which it can be ahead, unless they are too long. A
+/// row without room is dropped and must be requested, which takes as long as many rounds of short rows.
 fn room(lag: u64, phases: u32, row_bytes: usize) -> usize {
     let ahead = lag.saturating_add(1).saturating_mul(u64::from(phases));
     let most = ROOM_BYTES / row_bytes.max(1);
@@ -120,7 +120,8 @@ impl<T: Number> Inbox<T> {
         Delivery::Kept
     }
 
-    /// Waits for a row, at most for `patience`; whether it arrived. Ends early if the neighbour may have something new.
+    /// Waits for a row, at most for `patience`; whether it arrived. Ends early if the neighbour may have
+    /// something new.
     pub fn take(
         &self,
         from: usize,
@@ -165,7 +166,8 @@ impl<T: Number> Inbox<T> {
         }
     }
 
-    /// Waits until a row has arrived and takes it out, asking for it repeatedly. `ask` gets the time waited so far.
+    /// Waits until a row has arrived and takes it out, asking for it repeatedly. `ask` gets the time waited
+    /// so far.
     pub fn wait(
         &self,
         patience: &Patience,
@@ -219,7 +221,8 @@ impl<T: Number> Inbox<T> {
         self.news.notify_all();
     }
 
-    /// A neighbour has sent all that one answer may hold, and may have more: the next row is requested as soon as it is missed.
+    /// A neighbour has sent all that one answer may hold, and may have more: the next row is requested as
+    /// soon as it is missed.
     pub fn expect_more(&self, from: usize, graph: Graph) {
         if let Some(pile) = self.lock().piles.get_mut(&(graph, from)) {
             (pile.more, pile.nudged) = (true, true);
@@ -363,7 +366,8 @@ mod tests {
     }
 
     proptest! {
-        /// In any order, any number of times: every row that is asked for until it comes is had once, in turn.
+        /// In any order, any number of times: every row that is asked for until it comes is had once, in
+        /// turn.
         #[test]
         fn order_and_repetition_do_not_matter(arrivals in prop::collection::vec(0u64..30, 0..200)) {
             let inbox = inbox();

@@ -1,7 +1,7 @@
 //! Links within one process, for tests and for runs without a network.
 //!
-//! The protocol is that of the real links: rows are numbered, dropped when they are too early, requested when they are missing. So these
-//! links can do what networks do: lose rows, deliver them twice, and delay them.
+//! The protocol is that of the real links: rows are numbered, dropped when they are too early, requested when
+//! they are missing. So these links can do what networks do: lose rows, deliver them twice, and delay them.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;

@@ -12,10 +12,11 @@ use crate::wire::frame::Moment;
 
 /// One agent's end of all its links.
 ///
-/// A `put` that returns does not promise delivery: rows are numbered, receivers request what they miss, and senders keep what they
-/// sent. A `get` returns with the row, or says why it cannot be had.
+/// A `put` that returns does not promise delivery: rows are numbered, receivers request what they miss, and
+/// senders keep what they sent. A `get` returns with the row, or says why it cannot be had.
 pub trait Link<T> {
-    /// Sends the row of this moment, which is in the [history](crate::wire::history::History), to a neighbour.
+    /// Sends the row of this moment, which is in the [history](crate::wire::history::History), to a
+    /// neighbour.
     fn put(&mut self, to: usize, graph: Graph, at: Moment) -> Result<(), LinkError>;
 
     /// Waits for a neighbour's row and writes it into `row`, which has its length.

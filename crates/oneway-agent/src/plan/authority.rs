@@ -14,9 +14,9 @@ use time::{Duration, OffsetDateTime};
 
 use crate::plan::endpoints::{OBSERVER, common_name};
 
-/// Writes `authority.pem` and `.key`, and for each agent `agent-<number>.pem` and `.key`, with its name and host, and the same for an observer.
-/// Certificates are valid for `days` days from yesterday on, since clocks differ. The folder is written whole or not at all; an existing one
-/// is never changed.
+/// Writes `authority.pem` and `.key`, and for each agent `agent-<number>.pem` and `.key`, with its name and
+/// host, and the same for an observer. Certificates are valid for `days` days from yesterday on, since clocks
+/// differ. The folder is written whole or not at all; an existing one is never changed.
 pub fn make(hosts: &[String], days: u32, folder: &Path) -> Result<Vec<PathBuf>> {
     if std::fs::read_dir(folder).is_ok_and(|mut files| files.next().is_some()) {
         bail!("{} is not empty: give another folder", folder.display());

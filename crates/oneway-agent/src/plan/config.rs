@@ -33,7 +33,8 @@ pub struct Config {
     pub record_every: u64,
     /// Rounds between two checks for divergence; it divides `record_every`.
     pub look_every: u64,
-    /// Rounds between two checkpoints. With 0 there is none before the end, and an agent that is killed cannot resume.
+    /// Rounds between two checkpoints. With 0 there is none before the end, and an agent that is killed
+    /// cannot resume.
     pub checkpoint_every: u64,
     /// Rows with NaN, ∞ or numbers beyond this are refused. `None` accepts all.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -209,8 +210,8 @@ impl Config {
         Ok(sha256(serde_json::to_vec(&answer)?))
     }
 
-    /// SHA-256 of all that the answer depends on, and of `checkpoint_every`, by which neighbours decide how long to keep what they sent.
-    /// The operator may change addresses, limits and folders.
+    /// SHA-256 of all that the answer depends on, and of `checkpoint_every`, by which neighbours decide how
+    /// long to keep what they sent. The operator may change addresses, limits and folders.
     pub fn digest(&self) -> Result<String> {
         Ok(sha256(serde_json::to_vec(&(self.answer_digest()?, self.checkpoint_every))?))
     }

@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct Endpoints {
     /// Where others find it, as `tcp/host:port`, or `tls/host:port` with keys.
     pub listen: String,
-    /// `host:port` to listen at, where that differs: all addresses of a machine, or one behind address translation.
+    /// `host:port` to listen at, where that differs: all addresses of a machine, or one behind address
+    /// translation.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bind: Option<String>,
-    /// The neighbours that it dials. Of two neighbours the one with the higher number dials, so that there is one connection.
+    /// The neighbours that it dials. Of two neighbours the one with the higher number dials, so that there is
+    /// one connection.
     pub connect: Vec<Dial>,
     /// Keys and certificates; none for links without TLS.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -16,14 +16,15 @@ pub struct Hosts {
     pub binds: Vec<Option<String>>,
     /// `address:port` of each agent's page for Prometheus, or none.
     pub metrics: Vec<String>,
-    /// The folder of keys and certificates, if links use TLS: `authority.pem`, `agent-<number>.pem` and `.key`.
+    /// The folder of keys and certificates, if links use TLS: `authority.pem`, `agent-<number>.pem` and
+    /// `.key`.
     pub keys: Option<PathBuf>,
 }
 
 /// Addresses on this machine at which nobody listens now, for agents that are started here.
 ///
-/// Their ports are below those that the system gives to outgoing connections: a port of those may be taken by a neighbour that dials
-/// before its agent has come to listen.
+/// Their ports are below those that the system gives to outgoing connections: a port of those may be taken by
+/// a neighbour that dials before its agent has come to listen.
 pub fn free_addresses(count: usize) -> Result<Vec<String>> {
     const FIRST: u32 = 10_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);

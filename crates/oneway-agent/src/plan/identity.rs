@@ -109,7 +109,8 @@ impl Identity {
         format!("{}-{}", oneway_experiment::code(), env!("ONEWAY_AGENT_CODE"))
     }
 
-    /// The version of the [protocol](crate::wire) that this program speaks. An agent of another version is refused.
+    /// The version of the [protocol](crate::wire) that this program speaks. An agent of another version is
+    /// refused.
     pub const PROTOCOL: u8 = 2;
 }
 

@@ -1,4 +1,5 @@
-//! What is settled before a run begins: one config for each agent, with its identity, its links and its share of the data.
+//! What is settled before a run begins: one config for each agent, with its identity, its links and its share
+//! of the data.
 
 pub mod authority;
 pub mod config;

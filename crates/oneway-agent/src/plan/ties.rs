@@ -1,7 +1,7 @@
 //! What one agent knows of the network: whom it hears and with which weights, who hears it, round by round.
 //!
-//! That is row i of R, whose weights multiply what it pulls; column i of C, whose weights multiply what it pushes; and who sends to it on
-//! the push graph. An agent knows nothing else of the network.
+//! That is row i of R, whose weights multiply what it pulls; column i of C, whose weights multiply what it
+//! pushes; and who sends to it on the push graph. An agent knows nothing else of the network.
 
 use std::collections::BTreeSet;
 
@@ -62,7 +62,8 @@ impl Ties {
         all
     }
 
-    /// Refuses weights that are not stochastic: those that the agent pulls with must sum to one, and so must those that it pushes with.
+    /// Refuses weights that are not stochastic: those that the agent pulls with must sum to one, and so must
+    /// those that it pushes with.
     pub fn check(&self) -> oneway::Result<()> {
         let others = || (0..self.agents).filter(|&j| j != self.agent);
         let alone = || others().map(|j| Link { from: j, to: j, weight: 1.0 });
@@ -132,9 +133,10 @@ impl Links {
 
 /// By how many rounds an agent can be ahead of another that it sends to, at most.
 ///
-/// An agent in round k has heard all its senders' rows of the rounds before, so a sender is at most one round behind whom it sends
-/// to, and an agent from which there is a path of h links to another at most h. Every link of the union of all graphs is there
-/// once in a period of p rounds: p·h then, h at most the longest of all shortest paths.
+/// An agent in round k has heard all its senders' rows of the rounds before, so a sender is at most one round
+/// behind whom it sends to, and an agent from which there is a path of h links to another at most h. Every
+/// link of the union of all graphs is there once in a period of p rounds: p·h then, h at most the longest of
+/// all shortest paths.
 fn lag(topology: &Topology) -> u64 {
     let n = topology.agents();
     let mut receivers: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];

@@ -17,8 +17,8 @@ const CONNECTIONS: usize = 256;
 /// The longest request that is read, in bytes.
 const LONGEST: usize = 4096;
 
-/// Serves both pages at an address, in a separate thread. The run does not need them: an address that is in use is tried again until it is
-/// free.
+/// Serves both pages at an address, in a separate thread. The run does not need them: an address that is in
+/// use is tried again until it is free.
 pub fn serve(address: String, status: Arc<Status>) -> io::Result<()> {
     std::thread::Builder::new().name("metrics".to_owned()).spawn(move || {
         let listener = listen(&address);

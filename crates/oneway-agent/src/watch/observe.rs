@@ -43,8 +43,8 @@ impl Rounds {
         Self { agents, waiting: BTreeMap::new(), last: None }
     }
 
-    /// Takes an estimate; returns all of its round, if that is complete now. Rounds are returned in order: estimates that an agent repeats
-    /// after a restart, and rounds before the last complete one, are ignored.
+    /// Takes an estimate; returns all of its round, if that is complete now. Rounds are returned in order:
+    /// estimates that an agent repeats after a restart, and rounds before the last complete one, are ignored.
     fn take(&mut self, Estimate { agent, round, x }: Estimate) -> Option<Vec<Vec<f64>>> {
         if self.last.is_some_and(|last| round <= last) {
             return None;
@@ -137,7 +137,8 @@ impl Observed {
         self.problems[0].dim()
     }
 
-    /// Prints a line for each complete round: until the last round, until all agents are done or away, or until interrupted.
+    /// Prints a line for each complete round: until the last round, until all agents are done or away, or
+    /// until interrupted.
     pub fn follow(&self, source: &dyn Source, out: &mut dyn Write, interrupted: &AtomicBool) -> Result<()> {
         const LOOK: Duration = Duration::from_millis(200);
         /// When all are done or away, estimates may be late, and an agent may be restarted.

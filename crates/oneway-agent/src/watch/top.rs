@@ -29,7 +29,8 @@ pub fn look(addresses: &[String]) -> String {
     draw(&reports)
 }
 
-/// A line for each agent: its round, how far it is behind the first, its loss, whom it waits for, and which neighbours are away.
+/// A line for each agent: its round, how far it is behind the first, its loss, whom it waits for, and which
+/// neighbours are away.
 fn draw(reports: &[Option<Report>]) -> String {
     let first = reports.iter().flatten().map(|report| report.round).max().unwrap_or(0);
     let mut text = format!(

@@ -16,7 +16,8 @@
 //! | 40– | row | eight or four bytes a number; or the weight that the receiver multiplies by, then the encoded payload |
 //! | last 4 | checksum | CRC-32 of all before |
 //!
-//! All numbers are little-endian. A frame is read in place: nothing is allocated for it, whatever its length says.
+//! All numbers are little-endian. A frame is read in place: nothing is allocated for it, whatever its length
+//! says.
 
 use std::fmt;
 
@@ -26,7 +27,8 @@ use oneway::numeric::Precision;
 use super::Number;
 use super::{copy_from_bytes, to_little_endian};
 
-/// The version of the frames. It did not change with version 2 of the [protocol](super): frames of `f64` numbers are as they were.
+/// The version of the frames. It did not change with version 2 of the [protocol](super): frames of `f64`
+/// numbers are as they were.
 pub const VERSION: u8 = 1;
 
 /// Bytes before the row.
@@ -212,8 +214,8 @@ pub fn decode(bytes: &[u8]) -> Result<Frame<'_>, Fault> {
     Ok(Frame { head, content })
 }
 
-/// Reads a frame of `width` numbers that is in several pieces, as long ones arrive, straight into a row: each byte is touched once. `None`
-/// for any other frame: join the pieces then, and [`decode`] them.
+/// Reads a frame of `width` numbers that is in several pieces, as long ones arrive, straight into a row: each
+/// byte is touched once. `None` for any other frame: join the pieces then, and [`decode`] them.
 pub fn decode_pieces<'a, T: Number>(
     pieces: impl Iterator<Item = &'a [u8]> + Clone,
     width: impl FnOnce(Graph) -> usize,

@@ -1,4 +1,5 @@
-//! The rows that an agent sent in the last rounds: neighbours that missed them, or were restarted, request them again.
+//! The rows that an agent sent in the last rounds: neighbours that missed them, or were restarted, request
+//! them again.
 //!
 //! How much to keep: a checkpoint is complete at the latest when the next one is due, c rounds later. So a neighbour that is restarted
 //! resumes from at most 2c rounds back or, if that checkpoint is damaged, from the one before: 3c. This agent may be ahead of it by the
@@ -71,7 +72,8 @@ impl<T: Number> History<T> {
         Self { wire, ..self }
     }
 
-    /// Keeps the rows of an exchange, without a copy. An exchange that is repeated after a restart is kept already.
+    /// Keeps the rows of an exchange, without a copy. An exchange that is repeated after a restart is kept
+    /// already.
     pub fn keep(&self, sent: Sent<T>) {
         let mut kept = self.lock();
         if kept.back().is_none_or(|last| last.at < sent.at) {
@@ -79,7 +81,8 @@ impl<T: Number> History<T> {
         }
     }
 
-    /// Two buffers of these widths for the rows of an exchange: those of the oldest exchange, if that is dropped now.
+    /// Two buffers of these widths for the rows of an exchange: those of the oldest exchange, if that is
+    /// dropped now.
     pub fn buffers(&self, at: Moment, [pull, push]: [usize; 2]) -> [Vec<T>; 2] {
         let mut kept = self.lock();
         let is_new = kept.back().is_none_or(|last| last.at < at);
@@ -128,8 +131,8 @@ impl<T: Number> History<T> {
         self.lock().iter().cloned().collect()
     }
 
-    /// Restores the rows of a checkpoint, in ascending order. All of them, though checkpoints may be more frequent now: neighbours may
-    /// resume from older ones.
+    /// Restores the rows of a checkpoint, in ascending order. All of them, though checkpoints may be more
+    /// frequent now: neighbours may resume from older ones.
     pub fn restore(&self, kept: Vec<Sent<T>>) {
         *self.lock() = kept.into();
     }

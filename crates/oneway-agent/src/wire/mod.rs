@@ -1,7 +1,8 @@
 //! What travels between agents, and what it means. This page is the whole protocol, [version 2](PROTOCOL).
 //!
-//! Agents speak under keys of Zenoh. A key names the link, so that access control by keys decides who may send to whom. `<run>` is the
-//! beginning of the run's [fingerprint](crate::plan::identity::Identity::fingerprint), 16 hexadecimal digits; `<graph>` is `pull` or
+//! Agents speak under keys of Zenoh. A key names the link, so that access control by keys decides who may
+//! send to whom. `<run>` is the beginning of the run's
+//! [fingerprint](crate::plan::identity::Identity::fingerprint), 16 hexadecimal digits; `<graph>` is `pull` or
 //! `push`; agents and rounds are decimal numbers.
 //!
 //! | key | who uses it | what travels |
@@ -20,8 +21,8 @@
 //! | [`Rows`](message::Message::Rows) | up to eight [frame]s, from the row of that moment on; none if it was not sent yet. Or one [`Gone`](message::Message::Gone): that row is no longer kept |
 //! | [`Done`](message::Message::Done) | [`Noted`](message::Message::Noted) with the same round, once it is on disk; nothing if it could not be written, and the query is repeated |
 //!
-//! An error reply of Zenoh means that something went wrong, and nothing else. Whatever arrives is parsed and checked before it is used;
-//! what fails is counted, logged and dropped.
+//! An error reply of Zenoh means that something went wrong, and nothing else. Whatever arrives is parsed and
+//! checked before it is used; what fails is counted, logged and dropped.
 
 pub mod frame;
 pub mod history;

@@ -48,8 +48,8 @@ impl Rows {
         Ok((frame.head, self.read(&frame, row)?))
     }
 
-    /// Writes the row of a frame, ready to be added, into a buffer; or says what is wrong with it. Allocates nothing but a row of the
-    /// right width.
+    /// Writes the row of a frame, ready to be added, into a buffer; or says what is wrong with it. Allocates
+    /// nothing but a row of the right width.
     pub fn read<T: Number>(&self, frame: &Frame<'_>, mut row: Vec<T>) -> Result<Vec<T>, String> {
         let (graph, at) = (frame.head.graph, frame.head.at);
         let width = self.widths[graph as usize];

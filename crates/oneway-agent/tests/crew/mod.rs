@@ -314,8 +314,9 @@ impl Drop for Crew {
     }
 }
 
-/// Something that this machine does not have, so that a test cannot be done here: said, and noted in the file that `ONEWAY_LEFT_OUT`
-/// names. Where it must be had, because `ONEWAY_REQUIRES` lists it (as CI does), the test fails.
+/// Something that this machine does not have, so that a test cannot be done here: said, and noted in the file
+/// that `ONEWAY_LEFT_OUT` names. Where it must be had, because `ONEWAY_REQUIRES` lists it (as CI does), the
+/// test fails.
 pub fn leave_out(what: &str, why: &str) {
     let required = std::env::var("ONEWAY_REQUIRES").unwrap_or_default();
     assert!(!required.split_whitespace().any(|name| name == what), "{what} must be had here: {why}");

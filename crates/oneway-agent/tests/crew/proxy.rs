@@ -1,4 +1,5 @@
-//! A link that can be cut or slowed down: it forwards bytes both ways between a port of its own and an address.
+//! A link that can be cut or slowed down: it forwards bytes both ways between a port of its own and an
+//! address.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};

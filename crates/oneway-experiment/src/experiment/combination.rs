@@ -1,5 +1,5 @@
-//! What is put around a method: `estimator`, `gossip`, `local_steps` and `compress`. And a method with all of it, read and written in
-//! the words of `[[method]]`.
+//! What is put around a method: `estimator`, `gossip`, `local_steps` and `compress`. And a method with all of
+//! it, read and written in the words of `[[method]]`.
 
 use anyhow::{Context, Result};
 use oneway::methods::Kind;
@@ -50,7 +50,8 @@ impl Combination {
     }
 }
 
-/// A method from the keys of `[[method]]` that say what is built; those that say how it is run (`step`, `graph`) are not among them.
+/// A method from the keys of `[[method]]` that say what is built; those that say how it is run (`step`,
+/// `graph`) are not among them.
 pub fn read_recipe(settings: Table) -> Result<Recipe> {
     let mut fields = Fields::new("method", settings);
     let kind = fields.string("kind")?;
@@ -62,7 +63,8 @@ pub fn read_recipe(settings: Table) -> Result<Recipe> {
     Ok(combination.around(Recipe::new(kind, given)?))
 }
 
-/// The keys that [`read_recipe`] makes the same method of. Every parameter is written, also where it is the default.
+/// The keys that [`read_recipe`] makes the same method of. Every parameter is written, also where it is the
+/// default.
 pub fn write_recipe(recipe: &Recipe) -> Result<Table> {
     let Recipe { kind, parameters, estimator, gossip, local_steps, compression } = recipe;
     let mut settings = Table::new();

@@ -187,8 +187,8 @@ impl Fields {
         Ok(given)
     }
 
-    /// Takes the number that a parameter's value is kept as. Numbers that it does not take are refused with its owner's name,
-    /// when all its parameters are known.
+    /// Takes the number that a parameter's value is kept as. Numbers that it does not take are refused with
+    /// its owner's name, when all its parameters are known.
     fn parameter(&mut self, parameter: &Parameter) -> Result<Option<f64>> {
         let Some(value) = self.value(parameter.name) else { return Ok(None) };
         let given = match (&value, real(&value)) {
@@ -210,7 +210,8 @@ impl Fields {
         given.map_or_else(|| self.wrong(parameter.name, &value, &expected), |value| Ok(Some(value)))
     }
 
-    /// The value, or an error that says that `key` must be given. Ask for all keys first: see `check_spelling_of`.
+    /// The value, or an error that says that `key` must be given. Ask for all keys first: see
+    /// `check_spelling_of`.
     pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T> {
         match value {
             Some(value) => Ok(value),
@@ -234,7 +235,8 @@ impl Fields {
         }
     }
 
-    /// A key that is missing may be there, misspelt: then that is the error, among the keys that nobody asked for.
+    /// A key that is missing may be there, misspelt: then that is the error, among the keys that nobody asked
+    /// for.
     fn check_spelling_of(&self, key: &str) -> Result<()> {
         for other in self.table.keys() {
             let error = self.unknown(other);
@@ -285,7 +287,8 @@ pub(crate) fn real(value: &Value) -> Option<f64> {
         _ => None,
     }
 }
-/// The values of declared parameters as a file gives them: what [`Fields::parameters`] reads as the same values.
+/// The values of declared parameters as a file gives them: what [`Fields::parameters`] reads as the same
+/// values.
 pub(crate) fn written<'a>(
     declared: &'static [Parameter],
     values: &'a Parameters,

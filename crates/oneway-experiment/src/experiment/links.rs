@@ -26,7 +26,8 @@ pub enum Links {
 }
 
 impl Links {
-    /// Makes or reads the links. A family must be told how many agents there are; a file of links says so itself, if need be.
+    /// Makes or reads the links. A family must be told how many agents there are; a file of links says so
+    /// itself, if need be.
     pub fn build(spec: &TopologySpec, agents: Option<usize>, supplies: &Supplies) -> Result<Self> {
         if let Some(agents) = agents {
             check_root(spec.root, agents)?;

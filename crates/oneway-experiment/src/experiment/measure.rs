@@ -1,4 +1,5 @@
-//! `[run] measure`: the columns of `curves.csv` that take more time than the others, asked for or where they take little.
+//! `[run] measure`: the columns of `curves.csv` that take more time than the others, asked for or where they
+//! take little.
 
 use anyhow::Result;
 use toml::Value;
@@ -37,9 +38,11 @@ impl Identify for Measure {
 const LOSS_GAP: &str = "loss_gap";
 const AGENTS: &str = "agents_grad_norm_sq";
 
-/// F* is looked for unasked if a pass over all data takes at most this many products, as a9a's rows do: a tenth of a second.
+/// F* is looked for unasked if a pass over all data takes at most this many products, as a9a's rows do: a
+/// tenth of a second.
 const MOST_FOR_OPTIMUM: usize = 1 << 23;
-/// ∇F is taken at all agents unasked if that takes at most this many products: what a round or two take in a small experiment.
+/// ∇F is taken at all agents unasked if that takes at most this many products: what a round or two take in a
+/// small experiment.
 const MOST_FOR_AGENTS: usize = 1 << 14;
 
 impl MeasureSpec {
@@ -60,7 +63,8 @@ impl MeasureSpec {
         Ok(Self::Only { loss_gap: columns.contains(&LOSS_GAP), agents: columns.contains(&AGENTS) })
     }
 
-    /// What that comes to for a problem: it goes by sizes alone, so that the same file always has the same columns.
+    /// What that comes to for a problem: it goes by sizes alone, so that the same file always has the same
+    /// columns.
     pub(crate) fn on(self, built: &BuiltProblem) -> Measure {
         let problem = &built.problem;
         let agents = problem.agents();

@@ -1,4 +1,5 @@
-//! Experiments: a file says what ([`spec`]; several at once with a [`sweep`]), which resolves to what is run ([`plan`]).
+//! Experiments: a file says what ([`spec`]; several at once with a [`sweep`]), which resolves to what is run
+//! ([`plan`]).
 
 pub mod clock;
 pub(crate) mod combination;

@@ -45,7 +45,8 @@ fn shown(name: &str) -> String {
     if name.chars().nth(SHOWN).is_some() { begin + "…" } else { begin }
 }
 
-/// A text with what cannot be seen written out: a message must not hide a part of itself, nor move the cursor.
+/// A text with what cannot be seen written out: a message must not hide a part of itself, nor move the
+/// cursor.
 pub fn written_out(text: &str) -> String {
     let hides = |c: char| c != '\n' && (is_invisible(c) || c.is_control());
     text.chars().fold(String::with_capacity(text.len()), |mut seen, c| {

@@ -257,8 +257,12 @@ impl TopologySpec {
             (file, files) => file.map(|file| vec![file]).or(files),
         };
         let supplied = fields.string("supplied")?;
-        let links = match (kind.or(supplied.clone()), files, pull?, push?) {
-            (Some(name), None, None, None) if supplied.is_some() => LinksSpec::Supplied(name),
+        if let (Some(_), Some(_)) = (&kind, &supplied) {
+            bail!("{}: give `kind` or `supplied`, not both", fields.path());
+        }
+        let is_supplied = supplied.is_some();
+        let links = match (kind.or(supplied), files, pull?, push?) {
+            (Some(name), None, None, None) if is_supplied => LinksSpec::Supplied(name),
             (Some(kind), None, None, None) => {
                 let family = registry::installed().family(&kind).with_context(|| fields.path().to_owned())?;
                 let given = fields.parameters(family.parameters)?;
@@ -300,8 +304,9 @@ impl MethodSpec {
         let kind = fields.string("kind")?;
         let name = name_of(&mut fields, "method", kind.as_deref())?;
         let supplied = fields.string("supplied")?;
-        let kind = match &supplied {
-            Some(_) if kind.is_none() => &supplies::SUPPLIED,
+        let kind = match (&supplied, &kind) {
+            (Some(_), None) => &supplies::SUPPLIED,
+            (Some(_), Some(_)) => bail!("{}: give `kind` or `supplied`, not both", fields.path()),
             _ => {
                 let kind = fields.required("kind", kind)?;
                 registry::installed().method(&kind).with_context(|| fields.path().to_owned())?

@@ -1,7 +1,8 @@
 //! What a program gives an experiment in memory, where a file would name it.
 //!
-//! In the settings `supplied = "name"` stands in place of `kind`, in `[problem]`, in a `[[topology]]` or in a `[[method]]`. So what comes
-//! from elsewhere is checked, planned, run, tuned and written as everything else is.
+//! In the settings `supplied = "name"` stands in place of `kind`, in `[problem]`, in a `[[topology]]` or in a
+//! `[[method]]`. So what comes from elsewhere is checked, planned, run, tuned and written as everything else
+//! is.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -6,8 +6,9 @@
 //! problem.partition = ["even", "by-label", { dirichlet = 0.1 }]
 //! ```
 //!
-//! A swept method becomes several methods, named by their values: `SMTPP [step.size=0.1]`; so does a topology. Where the
-//! run, the problem or the clock is swept, all topologies are, and carry the values in their names.
+//! A swept method becomes several methods, named by their values: `SMTPP [step.size=0.1]`; so does a
+//! topology. Where the run, the problem or the clock is swept, all topologies are, and carry the values in
+//! their names.
 
 use std::collections::HashSet;
 
@@ -200,7 +201,8 @@ fn texts(prefix: &str, chosen: &Choice<'_>) -> Chosen {
     chosen.iter().map(|(keys, value)| (format!("{prefix}{}", keys.join(".")), plain(value))).collect()
 }
 
-/// Puts the chosen values into the name: `SMTPP [step.size=0.1; momentum=0.2]`. Returns what it was called before and is called now.
+/// Puts the chosen values into the name: `SMTPP [step.size=0.1; momentum=0.2]`. Returns what it was called
+/// before and is called now.
 fn label(item: &mut Table, chosen: &Choice<'_>) -> (String, String) {
     let name = item.get("name").or_else(|| item.get("kind")).and_then(Value::as_str).unwrap_or_default();
     let before = name.to_owned();

@@ -12,7 +12,8 @@ pub use optimum::{Minimum, Optimum, exact};
 
 /// Draws at each point and agent for an estimate of σ².
 pub const SAMPLES: u64 = 4000;
-/// Gradients taken to find the lowest point, at most, and how small ‖∇F‖² is to become beside that at the start.
+/// Gradients taken to find the lowest point, at most, and how small ‖∇F‖² is to become beside that at the
+/// start.
 const STEPS: usize = 500;
 const TOLERANCE: f64 = 1e-20;
 /// Standard errors added to an estimate of σ² where a bound is asked for.

@@ -1,8 +1,8 @@
 //! F*, the loss that the losses of all methods are measured from.
 //!
-//! The lowest loss that gradients without noise find from the start: steps of Barzilai and Borwein, ⟨s, s⟩/⟨s, y⟩. The
-//! objective is not convex, so that this is where methods that follow its gradient from there end, and no proof that
-//! nothing is lower.
+//! The lowest loss that gradients without noise find from the start: steps of Barzilai and Borwein, ⟨s,
+//! s⟩/⟨s, y⟩. The objective is not convex, so that this is where methods that follow its gradient from there
+//! end, and no proof that nothing is lower.
 
 use oneway::problem::Problem;
 use rayon::prelude::*;
@@ -63,7 +63,8 @@ impl Optimum {
     }
 }
 
-/// The minimum of a convex quadratic by conjugate gradients, Hp = ∇F(x + p) − ∇F(x), and whether they came to an end.
+/// The minimum of a convex quadratic by conjugate gradients, Hp = ∇F(x + p) − ∇F(x), and whether they came to
+/// an end.
 fn quadratic_minimum(problem: &dyn Problem) -> (f64, bool) {
     const MOST: usize = 500;
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -91,8 +92,8 @@ fn quadratic_minimum(problem: &dyn Problem) -> (f64, bool) {
     (loss, dot(&g, &g) <= 1e8 * enough)
 }
 
-/// The lowest point found in `steps` steps from the start, or before that where ‖∇F‖² is below the share `tolerance` of
-/// what it is there.
+/// The lowest point found in `steps` steps from the start, or before that where ‖∇F‖² is below the share
+/// `tolerance` of what it is there.
 pub(crate) fn minimum(problem: &dyn Problem, steps: usize, tolerance: f64) -> Minimum {
     let dim = problem.dim();
     let (mut x, mut before) = (vec![0.0; dim], None::<(Vec<f64>, Vec<f64>)>);

@@ -1,7 +1,7 @@
 //! Finished runs, kept by content: a file for each, named by the hash of all that its result depends on.
 //!
-//! A run that was interrupted goes on where it was, and a run with one setting changed computes only what changed. An
-//! entry carries its own checksum; one that is damaged is computed again.
+//! A run that was interrupted goes on where it was, and a run with one setting changed computes only what
+//! changed. An entry carries its own checksum; one that is damaged is computed again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,8 @@ impl CellStore {
         write_whole(&path(folder, key), format!("{}\n{body}", serde_json::to_string(&head)?))
     }
 
-    /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for dead.
+    /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for
+    /// dead.
     pub(crate) fn get(&self, key: &str) -> Option<CellResult> {
         let path = path(self.0.as_ref()?, key);
         let text = fs::read(&path).ok()?;

@@ -82,7 +82,8 @@ pub fn to_csv<'a>(curves: impl IntoIterator<Item = &'a Curve>, swept: &SweptColu
     csv
 }
 
-/// The columns from `iteration` on. Numbers in shortest round-trip form, what a method does not have left empty.
+/// The columns from `iteration` on. Numbers in shortest round-trip form, what a method does not have left
+/// empty.
 pub(crate) fn point_to_csv(m: &Measurement) -> String {
     let optional = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:?}"));
     format!(
@@ -108,7 +109,8 @@ pub fn read(path: &Path) -> Result<Vec<Curve>> {
     from_csv(&text).with_context(|| path.display().to_string())
 }
 
-/// Curves from CSV; lines of one run stand together. Columns of swept settings may follow: names say the same.
+/// Curves from CSV; lines of one run stand together. Columns of swept settings may follow: names say the
+/// same.
 pub fn from_csv(text: &str) -> Result<Vec<Curve>> {
     let mut lines = text.lines();
     let swept = lines.next().and_then(|header| header.strip_prefix(COLUMNS));

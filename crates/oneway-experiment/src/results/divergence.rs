@@ -1,16 +1,18 @@
 //! When a run has diverged although all its rounds were done.
 //!
-//! Engines end a run when its numbers are about to overflow. One that grows more slowly, or whose step is lowered in time, does all
-//! its rounds and still has nothing to show: its curve tells.
+//! Engines end a run when its numbers are about to overflow. One that grows more slowly, or whose step is
+//! lowered in time, does all its rounds and still has nothing to show: its curve tells.
 
 use oneway::engine::metrics::Measurement;
 
 /// A run that ends at this many times the loss of its start has diverged.
 const LOSS_OVER_START: f64 = 1e6;
-/// So has one whose agents end further apart than 10¹⁵, squared: what they hold of size 1 is lost in rounding.
+/// So has one whose agents end further apart than 10¹⁵, squared: what they hold of size 1 is lost in
+/// rounding.
 const CONSENSUS_ERROR: f64 = 1e30;
 
-/// Whether a curve shows divergence: loss, gradient or consensus error is once not finite, or the last state is beyond a bound.
+/// Whether a curve shows divergence: loss, gradient or consensus error is once not finite, or the last state
+/// is beyond a bound.
 ///
 /// Where a run ends is what counts: one that rose on its way and came back has not diverged.
 pub(crate) fn shows(points: &[Measurement]) -> bool {

@@ -1,4 +1,5 @@
-//! The output folder: files are written whole or not at all, and what earlier commands left there and is no longer true is removed.
+//! The output folder: files are written whole or not at all, and what earlier commands left there and is no
+//! longer true is removed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,8 +58,8 @@ impl OutputFolder {
         Ok(path)
     }
 
-    /// Notes that this is all there is of a `part` of the folder, its page, say: removes what was noted of that part before and has
-    /// not been written since. Files that were changed by others stay.
+    /// Notes that this is all there is of a `part` of the folder, its page, say: removes what was noted of
+    /// that part before and has not been written since. Files that were changed by others stay.
     pub fn settle(&self, part: &str) -> Result<()> {
         let written = std::mem::take(&mut *self.written.lock().unwrap_or_else(PoisonError::into_inner));
         let mut ledger = Ledger::read(&self.path);
@@ -73,7 +74,8 @@ impl OutputFolder {
     }
 }
 
-/// `files.json`: what commands wrote into an output folder, by part. Files that are always replaced are not in it.
+/// `files.json`: what commands wrote into an output folder, by part. Files that are always replaced are not
+/// in it.
 #[derive(Debug, Default)]
 struct Ledger(BTreeMap<String, Files>);
 

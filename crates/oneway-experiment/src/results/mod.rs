@@ -30,7 +30,8 @@ pub fn curves_of(ran: &[Ran<'_>]) -> Vec<Curve> {
     ran.iter().map(curve).collect()
 }
 
-/// Writes `curves.csv` and `summary.json`; returns where. The page and the logs of other results that were there are removed.
+/// Writes `curves.csv` and `summary.json`; returns where. The page and the logs of other results that were
+/// there are removed.
 pub fn save(folder: &OutputFolder, plan: &Plan, purpose: Purpose, ran: &[Ran<'_>]) -> Result<Vec<PathBuf>> {
     let csv = curves::to_csv(&curves_of(ran), &SweptColumns::new(&plan.entries));
     let manifest = Manifest::new(plan, purpose, ran, sha256(&csv));

@@ -1,7 +1,8 @@
-//! The repetitions of one method on one topology: which of them count in a mean, and what became of the others.
+//! The repetitions of one method on one topology: which of them count in a mean, and what became of the
+//! others.
 //!
-//! Means are over repetitions that did all their rounds and did not diverge. One that ended early stands at another iteration, and
-//! one that diverged at once has its start for a result: neither belongs in a mean.
+//! Means are over repetitions that did all their rounds and did not diverge. One that ended early stands at
+//! another iteration, and one that diverged at once has its start for a result: neither belongs in a mean.
 
 use oneway::engine::metrics::Measurement;
 
@@ -71,8 +72,8 @@ impl<'a> Repetitions<'a> {
         mean(&self.at_end(of).into_iter().map(|(_, value)| value).collect::<Vec<f64>>())
     }
 
-    /// The repetitions to draw, and their curves: those that count, so that all end together. Where none does, those that came
-    /// furthest.
+    /// The repetitions to draw, and their curves: those that count, so that all end together. Where none
+    /// does, those that came furthest.
     pub fn drawn(&self) -> Vec<(u64, &'a [Measurement])> {
         let end = |begun: &Begun<'_>| begun.points.last().map(|point| point.iteration);
         let furthest = self.begun.iter().filter_map(end).max();
@@ -123,7 +124,8 @@ impl<'a> Repetitions<'a> {
     }
 }
 
-/// The mean of values; none of none. Divided first: a sum of huge numbers may overflow where their mean does not.
+/// The mean of values; none of none. Divided first: a sum of huge numbers may overflow where their mean does
+/// not.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().map(|value| value / values.len() as f64).sum())
 }

@@ -25,9 +25,11 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// What theory says of an experiment (stable and certified steps, floor, bound) beside what is measured
     Certify(CertifyArgs),
-    /// Find a good step size and momentum (or heavy ball) for each method on each topology of an experiment, and compare
+    /// Find a good step size and momentum (or heavy ball) for each method on each topology of an experiment,
+    /// and compare
     Tune(TuneArgs),
-    /// Put every inequality of SMTPP's convergence theory to runs: slack, violations, printed against corrected
+    /// Put every inequality of SMTPP's convergence theory to runs: slack, violations, printed against
+    /// corrected
     Audit(AuditArgs),
     /// Run a results folder again and compare every bit with what it claims
     Verify(VerifyArgs),
@@ -35,13 +37,15 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Draw the figures and the page of a results folder again, without running anything
     Report(ReportArgs),
-    /// Put two results folders side by side: settings that differ, means, and whether noise explains the difference
+    /// Put two results folders side by side: settings that differ, means, and whether noise explains the
+    /// difference
     Compare(CompareArgs),
     /// Ask a topology what it can do: connectivity, π, c_π, mixing, the steps that methods bear
     Inspect(InspectArgs),
     /// Map the largest stable step over a parameter of a topology and over the momentum
     SweepStability(SweepStabilityArgs),
-    /// List the methods, estimators and combinators, with their equations and parameters; or all about one method
+    /// List the methods, estimators and combinators, with their equations and parameters; or all about one
+    /// method
     Methods(MethodsArgs),
     /// List the codecs, with their rules and parameters
     Codecs(ListArgs),
@@ -261,7 +265,8 @@ pub(crate) enum SplitArg {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// NAME as in `oneway topologies`, NAME:petals=4,agents=20, or the path of an edge list; several stand side by side
+    /// NAME as in `oneway topologies`, NAME:petals=4,agents=20, or the path of an edge list; several stand
+    /// side by side
     #[arg(value_name = "TOPOLOGY")]
     pub(crate) topologies: Vec<String>,
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! What the user typed, as topologies of an experiment: the same keys, read by the same reader.
 //!
-//! A topology is `NAME`, `NAME:KEY=VALUE,KEY=VALUE`, or the path of an edge list, with keys after a colon as well. A flag
-//! holds for every topology that has such a key and does not say otherwise itself.
+//! A topology is `NAME`, `NAME:KEY=VALUE,KEY=VALUE`, or the path of an edge list, with keys after a colon as
+//! well. A flag holds for every topology that has such a key and does not say otherwise itself.
 
 mod flags;
 mod parameters;

@@ -19,8 +19,8 @@ pub(crate) struct Sensitivity {
 }
 
 impl Sensitivity {
-    /// Mean ‖∇F(x̄)‖² of each method at the end of each plateau, over that of CSGDM on the same data: 1 is as good as the
-    /// centralised bound.
+    /// Mean ‖∇F(x̄)‖² of each method at the end of each plateau, over that of CSGDM on the same data: 1 is as
+    /// good as the centralised bound.
     pub(crate) fn new(curves: &[Curve]) -> Self {
         let topologies = from_curves::topologies(curves);
         let columns: Vec<(&str, u64)> =

@@ -1,4 +1,5 @@
-//! One size of one network: what it takes to build, to hold and to run, and the least that a round could take.
+//! One size of one network: what it takes to build, to hold and to run, and the least that a round could
+//! take.
 //!
 //! # The least traffic of a round
 //!
@@ -12,18 +13,19 @@
 //! | all of R and C | offsets, senders and weights, as they are stored |
 //! | b for each entry of R and of C | a message is read once for each link, and once by its own agent |
 //!
-//! The first four are streams: bytes over the bandwidth of a copy whose arrays are as large as all that the round touches,
-//! so that a run that fits into a cache is held against that cache. The last is a gather: the time of a loop that reads
-//! these very rows in this very order and does nothing with them. The gather is measured and not modelled, because the
-//! caches serve what a receiver has read a moment before, always on a ring and never on a large k-out graph. The bytes
-//! that the memory moves for a row of 80 bytes are two lines, 128; the useful 80 are counted.
+//! The first four are streams: bytes over the bandwidth of a copy whose arrays are as large as all that the
+//! round touches, so that a run that fits into a cache is held against that cache. The last is a gather: the
+//! time of a loop that reads these very rows in this very order and does nothing with them. The gather is
+//! measured and not modelled, because the caches serve what a receiver has read a moment before, always on a
+//! ring and never on a large k-out graph. The bytes that the memory moves for a row of 80 bytes are two
+//! lines, 128; the useful 80 are counted.
 //!
 //! Two passes read x and v twice. The second time is not in the model: it could be saved.
 //!
 //! # Operations
 //!
-//! Per agent and coordinate, with L entries in a row of R and of C: 2 for x − ηv, 2(2L − 1) for mixing, 2 for h(x − c), 5
-//! for the step. The roofline is the larger of the two times.
+//! Per agent and coordinate, with L entries in a row of R and of C: 2 for x − ηv, 2(2L − 1) for mixing, 2 for
+//! h(x − c), 5 for the step. The roofline is the larger of the two times.
 #![allow(unreachable_pub, clippy::unwrap_used)]
 
 use std::time::{Duration, Instant};
@@ -109,8 +111,8 @@ impl Case {
 
     /// The network, and how long its digraph alone took.
     ///
-    /// On a k-out graph an agent pulls from the four that it picked and pushes to them. One digraph for both would not do:
-    /// of a million agents, 18,000 are picked by no one, and could not hear or not be heard.
+    /// On a k-out graph an agent pulls from the four that it picked and pushes to them. One digraph for both
+    /// would not do: of a million agents, 18,000 are picked by no one, and could not hear or not be heard.
     fn topology(&self) -> (Topology, f64) {
         let started = Instant::now();
         let graph = match self.family.as_str() {
@@ -129,7 +131,8 @@ impl Case {
         (topology.unwrap(), seconds)
     }
 
-    /// A quadratic without noise, whose gradient costs next to nothing, or the paper's problem with a batch of one.
+    /// A quadratic without noise, whose gradient costs next to nothing, or the paper's problem with a batch
+    /// of one.
     fn problem(&self) -> Box<dyn Problem> {
         let (dim, curvature) = (self.d, [0.5, 2.0]);
         match self.problem.as_str() {

@@ -1,8 +1,9 @@
 //! What this machine can do: how fast it copies, reads rows here and there, multiplies and adds.
 //!
-//! Every figure is the best of several tries, as a limit should be. Bytes are those that move between a core and the level
-//! that holds the arrays. A copy moves three bytes for each one copied: the engine writes by plain stores, which read a
-//! line before they own it (write-allocate), and so does the copy here. A C library's `memcpy` may go round that.
+//! Every figure is the best of several tries, as a limit should be. Bytes are those that move between a core
+//! and the level that holds the arrays. A copy moves three bytes for each one copied: the engine writes by
+//! plain stores, which read a line before they own it (write-allocate), and so does the copy here. A C
+//! library's `memcpy` may go round that.
 #![allow(dead_code, unsafe_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
 use std::hint::black_box;
@@ -48,8 +49,8 @@ impl Picks<'_> {
 
 /// Seconds to read all picked rows, and do nothing with them, each thread taking an equal share of each list.
 ///
-/// The limit of mixing: the bits are only XORed. Asking for rows ahead helps where they lie far apart and hinders where
-/// they do not; the better of the two counts.
+/// The limit of mixing: the bits are only XORed. Asking for rows ahead helps where they lie far apart and
+/// hinders where they do not; the better of the two counts.
 pub fn gather(lists: &[Picks<'_>], threads: usize) -> f64 {
     let read_by = |read: fn(&Picks<'_>)| {
         best((0..threads).collect(), |&mut t| lists.iter().for_each(|list| read(&list.share(t, threads))))
@@ -104,8 +105,8 @@ fn prefetch(row: &[f64]) {
     }
 }
 
-/// Operations a second when a multiplication is followed by an addition, each rounded by itself. The bit contract asks for
-/// this: a fused one would have other bits. This is the engine's peak.
+/// Operations a second when a multiplication is followed by an addition, each rounded by itself. The bit
+/// contract asks for this: a fused one would have other bits. This is the engine's peak.
 pub fn unfused_peak(threads: usize) -> f64 {
     peak::<false>(threads)
 }
@@ -159,8 +160,8 @@ pub fn best<P: Send>(parts: Vec<P>, sweep: impl Fn(&mut P) + Sync) -> f64 {
     tries.fold(f64::INFINITY, f64::min)
 }
 
-/// Runs `work` as the engine runs its passes: compiled for the widest vectors that there are. The library keeps its own
-/// `widest` to itself, and has no use for fused operations, whose peak is measured here.
+/// Runs `work` as the engine runs its passes: compiled for the widest vectors that there are. The library
+/// keeps its own `widest` to itself, and has no use for fused operations, whose peak is measured here.
 #[inline(always)]
 pub fn widest<R>(work: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]

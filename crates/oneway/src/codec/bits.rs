@@ -1,8 +1,8 @@
 //! Numbers of a few bits each, packed without gaps.
 //!
-//! Bit i of the stream is bit i mod 8 of byte ⌊i/8⌋, counted from the lowest; a number's lowest bit comes first. So fields of
-//! 8, 16 or 32 bits are little-endian numbers. The last byte is filled up with zeros, and a reader insists on them: a stream
-//! has one spelling.
+//! Bit i of the stream is bit i mod 8 of byte ⌊i/8⌋, counted from the lowest; a number's lowest bit comes
+//! first. So fields of 8, 16 or 32 bits are little-endian numbers. The last byte is filled up with zeros, and
+//! a reader insists on them: a stream has one spelling.
 
 use super::{Decoded, Fault};
 

@@ -83,7 +83,8 @@ impl Codec for Saturate {
     }
 }
 
-/// A length that a number is measured by, if it is from 1e-100 to 1e100: so that it can be multiplied and divided freely.
+/// A length that a number is measured by, if it is from 1e-100 to 1e100: so that it can be multiplied and
+/// divided freely.
 pub(super) fn check_size(codec: &str, name: &str, value: f64) -> Result<f64> {
     let possible = (1e-100..=1e100).contains(&value);
     possible

@@ -12,16 +12,18 @@ const ONE: u64 = 1.0_f64.to_bits();
 const OCTAVES: u64 = 2046;
 const MOST_STEPS: usize = 1024;
 
-/// 𝒞(z) = sgn(z)·(1 + ρ)^[log_(1+ρ)|z|], [·] to the nearest whole number, where (1 + ρ)^m = 2: m levels an octave. It takes
-/// 1 + ⌈log₂(2046m + 2)⌉ bits a number.
+/// 𝒞(z) = sgn(z)·(1 + ρ)^[log_(1+ρ)|z|], [·] to the nearest whole number, where (1 + ρ)^m = 2: m levels an
+/// octave. It takes 1 + ⌈log₂(2046m + 2)⌉ bits a number.
 ///
-/// A sector-bound map: κ|z| ≤ |h(z)| ≤ 𝒦|z| with κ = 2^(−1/2m) and 𝒦 = 2^(1/2m), for |z| from 2⁻¹⁰²² to 2¹⁰²³; hence
-/// δ = 1 − (𝒦 − 1)². With a whole number of levels an octave the code needs no logarithms: the exponent is f64's own, and the
-/// fraction is looked up. Levels never change: 𝒞(𝒞(x)) = 𝒞(x).
+/// A sector-bound map: κ|z| ≤ |h(z)| ≤ 𝒦|z| with κ = 2^(−1/2m) and 𝒦 = 2^(1/2m), for |z| from 2⁻¹⁰²² to
+/// 2¹⁰²³; hence δ = 1 − (𝒦 − 1)². With a whole number of levels an octave the code needs no logarithms: the
+/// exponent is f64's own, and the fraction is looked up. Levels never change: 𝒞(𝒞(x)) = 𝒞(x).
 ///
-/// Numbers below 2⁻¹⁰²² go to the nearer of 0 and 2⁻¹⁰²²; above the last level to that. What is not finite becomes NaN.
+/// Numbers below 2⁻¹⁰²² go to the nearer of 0 and 2⁻¹⁰²²; above the last level to that. What is not finite
+/// becomes NaN.
 ///
-/// The code of a level is a sign (1 for minus) above the level's number: 0 for 0, then 1 for 2⁻¹⁰²² and so on, NaN last.
+/// The code of a level is a sign (1 for minus) above the level's number: 0 for 0, then 1 for 2⁻¹⁰²² and so
+/// on, NaN last.
 ///
 /// ```
 /// use oneway::codec::{Codec, LogQuantise};

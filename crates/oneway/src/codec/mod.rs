@@ -1,21 +1,25 @@
-//! Lossy codes for vectors, the compressors 𝒞 of the literature: what is sent in place of a vector, and in how many bytes.
+//! Lossy codes for vectors, the compressors 𝒞 of the literature: what is sent in place of a vector, and in
+//! how many bytes.
 //!
 //! A simulator calls [`compress`](Codec::compress) and counts [`bytes`](Codec::bytes). A networked agent also
 //! [`encode`](Codec::encode)s, and whoever hears it [`decode`](Codec::decode)s. The laws of all codecs:
 //!
-//! - **Round trip.** decode(encode(𝒞(x))) = 𝒞(x), to the last bit, for every x: zeros, subnormal and huge numbers, NaN, d = 0.
-//! - **One spelling.** encode writes exactly `bytes(d)` bytes. What decode does not refuse, encode writes the same way again.
-//! - **Pure.** 𝒞(x) is a function of x and the draws. A draw has 64 bits, and a deterministic codec makes none.
-//! - **Finite stays finite; not finite stays not finite.** No codec hides that a run has diverged. A code that has no room for
-//!   ∞ sends NaN, and where one number sets the scale of all, all become NaN. (Exceptions: random-k does not see what it does
-//!   not pick, and its factor d/k may overflow.)
+//! - **Round trip.** decode(encode(𝒞(x))) = 𝒞(x), to the last bit, for every x: zeros, subnormal and huge
+//!   numbers, NaN, d = 0.
+//! - **One spelling.** encode writes exactly `bytes(d)` bytes. What decode does not refuse, encode writes the
+//!   same way again.
+//! - **Pure.** 𝒞(x) is a function of x and the draws. A draw has 64 bits, and a deterministic codec makes
+//!   none.
+//! - **Finite stays finite; not finite stays not finite.** No codec hides that a run has diverged. A code
+//!   that has no room for ∞ sends NaN, and where one number sets the scale of all, all become NaN.
+//!   (Exceptions: random-k does not see what it does not pick, and its factor d/k may overflow.)
 //! - **−0 is 0**, except for [`Identity`] and [`Saturate`], which send numbers whole.
 //!
-//! Bounds on the error ([`Quality`]) are those of real numbers; rounding to f64 adds its 10⁻¹⁶, and numbers that are not normal
-//! (below 2⁻¹⁰²² ≈ 2·10⁻³⁰⁸) may be further off.
+//! Bounds on the error ([`Quality`]) are those of real numbers; rounding to f64 adds its 10⁻¹⁶, and numbers
+//! that are not normal (below 2⁻¹⁰²² ≈ 2·10⁻³⁰⁸) may be further off.
 //!
-//! Bytes are little-endian. Fields of a few bits are packed without gaps from the lowest bit of the first byte on; the last
-//! byte is filled up with zeros, which decode insists on.
+//! Bytes are little-endian. Fields of a few bits are packed without gaps from the lowest bit of the first
+//! byte on; the last byte is filled up with zeros, which decode insists on.
 //!
 //! ```
 //! use oneway::codec;
@@ -76,19 +80,19 @@ use crate::{Error, Result};
 
 /// A lossy code for vectors: what is sent in place of a vector, and how many bytes it takes.
 pub trait Codec: Send + Sync + Debug {
-    /// Replaces `x` by what the receiver will decode, 𝒞(x). Allocates nothing. `draws` is the agent's stream for this
-    /// message.
+    /// Replaces `x` by what the receiver will decode, 𝒞(x). Allocates nothing. `draws` is the agent's stream
+    /// for this message.
     fn compress(&self, x: &mut [f64], draws: &mut Draws);
 
     /// Bytes of an encoded vector of dimension d: exact, whatever the vector holds.
     fn bytes(&self, d: usize) -> usize;
 
-    /// Writes an already compressed vector as bytes: exactly `bytes(d)` of them, appended to `out`. Of a vector that
-    /// [`compress`](Self::compress) does not make, the output is unspecified.
+    /// Writes an already compressed vector as bytes: exactly `bytes(d)` of them, appended to `out`. Of a
+    /// vector that [`compress`](Self::compress) does not make, the output is unspecified.
     fn encode(&self, q: &[f64], out: &mut Vec<u8>);
 
-    /// Reads them back, without trust: q to the last bit, or an error that says what is wrong. Never panics, never
-    /// allocates. After an error `q` is not to be used.
+    /// Reads them back, without trust: q to the last bit, or an error that says what is wrong. Never panics,
+    /// never allocates. After an error `q` is not to be used.
     fn decode(&self, bytes: &[u8], q: &mut [f64]) -> Result<()>;
 
     /// Whether E 𝒞(x) = x.
@@ -99,8 +103,9 @@ pub trait Codec: Send + Sync + Debug {
     /// How near 𝒞(x) is to x in dimension d.
     fn quality(&self, d: usize) -> Quality;
 
-    /// κ and 𝒦 of a sector-bound map: each number z by itself becomes an h(z) of its sign, with κ|z| ≤ |h(z)| ≤ 𝒦|z|. κ = 0
-    /// where no positive one serves all z. `None` if there is no 𝒦, or if what becomes of z depends on the other numbers.
+    /// κ and 𝒦 of a sector-bound map: each number z by itself becomes an h(z) of its sign, with κ|z| ≤ |h(z)|
+    /// ≤ 𝒦|z|. κ = 0 where no positive one serves all z. `None` if there is no 𝒦, or if what becomes of z
+    /// depends on the other numbers.
     fn sector(&self) -> Option<[f64; 2]> {
         None
     }
@@ -129,7 +134,8 @@ pub enum Quality {
 }
 
 impl Quality {
-    /// δ with E‖𝒞(x) − x‖² ≤ (1 − δ)‖x‖², if there is a positive one: an unbiased codec with ω < 1 has δ = 1 − ω.
+    /// δ with E‖𝒞(x) − x‖² ≤ (1 − δ)‖x‖², if there is a positive one: an unbiased codec with ω < 1 has δ = 1
+    /// − ω.
     ///
     /// ```
     /// use oneway::codec::Quality;

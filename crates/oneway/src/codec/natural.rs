@@ -7,11 +7,12 @@ use crate::Result;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::widest;
 
-/// 𝒞(x)_i = ±2^e or ±2^(e+1) for |x_i| = 2^e(1 + f), the latter with probability f, exactly: twelve bits a number.
+/// 𝒞(x)_i = ±2^e or ±2^(e+1) for |x_i| = 2^e(1 + f), the latter with probability f, exactly: twelve bits a
+/// number.
 ///
-/// The twelve bits are sign and exponent as f64 has them: its upper twelve bits. What is below 2⁻¹⁰²² goes to 0 or to
-/// 2⁻¹⁰²², still without bias; what is above 2¹⁰²³ goes down to it. NaN and ±∞ become NaN, with ∞'s twelve bits. There is no
-/// −0 and no −NaN.
+/// The twelve bits are sign and exponent as f64 has them: its upper twelve bits. What is below 2⁻¹⁰²² goes to
+/// 0 or to 2⁻¹⁰²², still without bias; what is above 2¹⁰²³ goes down to it. NaN and ±∞ become NaN, with ∞'s
+/// twelve bits. There is no −0 and no −NaN.
 ///
 /// ω = 1/8, from the worst case f = 1/3.
 ///
@@ -39,7 +40,8 @@ const NAN_CODE: u64 = 0x7ff;
 fn round(x: f64, bits: u64) -> f64 {
     const LARGEST: u64 = 2046 << FRACTION_BITS; // 2¹⁰²³
     let magnitude = x.to_bits() & !SIGN;
-    // 52 random bits carry into the exponent with probability f; below 2⁻¹⁰²² they carry into the first exponent
+    // 52 random bits carry into the exponent with probability f; below 2⁻¹⁰²² they carry into the first
+    // exponent
     let power = ((magnitude + (bits >> (64 - FRACTION_BITS))) & !FRACTION).min(LARGEST);
     let sign = if power == 0 { 0 } else { x.to_bits() & SIGN };
     if x.is_finite() { f64::from_bits(power | sign) } else { NAN }

@@ -20,15 +20,17 @@ pub enum Norm {
     Euclidean,
 }
 
-/// 𝒞(x)_i = ±uℓ_i with whole ℓ_i from 0 to s = 2^(b−1) − 1: |x_i|/u, rounded at random so that the mean is right. The unit u
-/// is ‖x‖/s, rounded up to 54 − b significant bits. One number of eight bytes, then b bits a number.
+/// 𝒞(x)_i = ±uℓ_i with whole ℓ_i from 0 to s = 2^(b−1) − 1: |x_i|/u, rounded at random so that the mean is
+/// right. The unit u is ‖x‖/s, rounded up to 54 − b significant bits. One number of eight bytes, then b bits
+/// a number.
 ///
-/// With so short a unit all products uℓ are exact. So the unit and the levels can be had back from 𝒞(x) alone: the unit that
-/// is sent is the greatest common divisor of all numbers. Levels are written as ±ℓ + s; the code 2^b − 1 is not used.
+/// With so short a unit all products uℓ are exact. So the unit and the levels can be had back from 𝒞(x)
+/// alone: the unit that is sent is the greatest common divisor of all numbers. Levels are written as ±ℓ + s;
+/// the code 2^b − 1 is not used.
 ///
-/// The variance of a number is at most u²/4 and at most u|x_i|, hence ω = min(d/(4s²), √d/s), for both norms; rounding u up
-/// makes it (1 + 2^(b−53))² times that. If a number is not finite, all become NaN (levels 0). If ‖x‖₂ or us overflows, u is the
-/// largest possible.
+/// The variance of a number is at most u²/4 and at most u|x_i|, hence ω = min(d/(4s²), √d/s), for both norms;
+/// rounding u up makes it (1 + 2^(b−53))² times that. If a number is not finite, all become NaN (levels 0).
+/// If ‖x‖₂ or us overflows, u is the largest possible.
 ///
 /// ```
 /// use oneway::codec::{Codec, Norm, Quantise};

@@ -1,4 +1,5 @@
-//! Rounding to whole numbers in plain arithmetic, so that several numbers are rounded side by side, and the draws for it.
+//! Rounding to whole numbers in plain arithmetic, so that several numbers are rounded side by side, and the
+//! draws for it.
 
 use std::array;
 

@@ -5,18 +5,20 @@ use super::{Codec, Fault, Quality};
 use crate::Result;
 use crate::numeric::sample::Draws;
 
-/// The scales there are, and the magnitudes that are not changed: within them nothing overflows and no digit is lost.
+/// The scales there are, and the magnitudes that are not changed: within them nothing overflows and no digit
+/// is lost.
 const SCALES: [f64; 2] = [power_of_two(-300), power_of_two(300)];
 const MAGNITUDES: [f64; 2] = [power_of_two(-700), power_of_two(700)];
 
 /// s·𝒞(x/s), in the bytes of 𝒞. Sender and receiver both know s, for it follows from the round.
 ///
-/// It gives a codec with an absolute error, such as [`Uniform`](super::Uniform), a step sΔ that shrinks as the run converges.
-/// Codecs that go by the vector's own norm do the same at any s; top-k and random-k as well.
+/// It gives a codec with an absolute error, such as [`Uniform`](super::Uniform), a step sΔ that shrinks as
+/// the run converges. Codecs that go by the vector's own norm do the same at any s; top-k and random-k as
+/// well.
 ///
-/// s is rounded up to a power of two, from 2⁻³⁰⁰ to 2³⁰⁰: multiplying by it is exact, so that what was sent can be had back. A
-/// bound that holds with s holds with a larger one that is less than twice as large. Magnitudes below 2⁻⁷⁰⁰ count as 0, finite
-/// ones above 2⁷⁰⁰ as 2⁷⁰⁰. To encode takes one vector of scratch.
+/// s is rounded up to a power of two, from 2⁻³⁰⁰ to 2³⁰⁰: multiplying by it is exact, so that what was sent
+/// can be had back. A bound that holds with s holds with a larger one that is less than twice as large.
+/// Magnitudes below 2⁻⁷⁰⁰ count as 0, finite ones above 2⁷⁰⁰ as 2⁷⁰⁰. To encode takes one vector of scratch.
 ///
 /// ```
 /// use oneway::codec::{Codec, Rounding, Scaled, Uniform};

@@ -1,4 +1,5 @@
-//! The k-th largest magnitude without a copy of the vector: digits of the bit patterns are counted, from the highest on.
+//! The k-th largest magnitude without a copy of the vector: digits of the bit patterns are counted, from the
+//! highest on.
 
 use super::magnitude;
 

@@ -9,8 +9,9 @@ use crate::numeric::vectors::widest;
 
 /// 𝒞(x) = (‖x‖₁/d)·sign(x), with sign(0) = +1: one number of eight bytes, then a bit a number, 1 for minus.
 ///
-/// It is a projection: 𝒞(𝒞(x)) = 𝒞(x), to the last bit, and ‖𝒞(x) − x‖² = ‖x‖² − ‖x‖₁²/d, whatever sign(0) is. Hence δ = 1/d,
-/// reached by vectors with one number that is not 0. If a number is not finite, all become NaN.
+/// It is a projection: 𝒞(𝒞(x)) = 𝒞(x), to the last bit, and ‖𝒞(x) − x‖² = ‖x‖² − ‖x‖₁²/d, whatever sign(0)
+/// is. Hence δ = 1/d, reached by vectors with one number that is not 0. If a number is not finite, all become
+/// NaN.
 ///
 /// ```
 /// use oneway::codec::{Codec, Sign};

@@ -1,7 +1,8 @@
 //! Codecs that send a few of the numbers, and their positions.
 //!
-//! The code of both: k positions, ascending, in ⌈log₂ d⌉ bits each, packed; then the k numbers there, in eight bytes each. If
-//! fewer than k numbers are not 0, the first zeros make up the count: the code is a function of the vector alone.
+//! The code of both: k positions, ascending, in ⌈log₂ d⌉ bits each, packed; then the k numbers there, in
+//! eight bytes each. If fewer than k numbers are not 0, the first zeros make up the count: the code is a
+//! function of the vector alone.
 
 use super::bits::{Reader, Writer, bits_for, packed_bytes};
 use super::rounding::with_bits;
@@ -90,7 +91,8 @@ impl Kept {
                 Some(_) if value.to_bits() == (-0.0_f64).to_bits() => {
                     return refuse("is −0, which is not used");
                 }
-                // a zero makes up the count: it is the first that there is, so that all before it are sent too
+                // a zero makes up the count: it is the first that there is, so that all before it are sent
+                // too
                 Some(_) if value == 0.0 && at != nth => {
                     return refuse("is a zero, but not the first that there is");
                 }
@@ -108,7 +110,8 @@ fn keep(x: f64) -> f64 {
     if x == 0.0 { 0.0 } else { x }
 }
 
-/// The k largest magnitudes, of equal ones those that come first; the rest is 0. k positions and k numbers are sent.
+/// The k largest magnitudes, of equal ones those that come first; the rest is 0. k positions and k numbers
+/// are sent.
 ///
 /// δ = k/d. 𝒞(𝒞(x)) = 𝒞(x). NaN is larger than all, then ∞: both are sent.
 ///
@@ -169,12 +172,14 @@ impl Codec for TopK {
     }
 }
 
-/// k numbers at positions drawn without replacement, times d/k or as they are; the rest is 0. k positions and k numbers are sent.
+/// k numbers at positions drawn without replacement, times d/k or as they are; the rest is 0. k positions and
+/// k numbers are sent.
 ///
 /// Times d/k it is unbiased with ω = d/k − 1; as they are, contractive with δ = k/d.
 ///
-/// The receiver could draw the positions again and save their bits. They are sent all the same: so a message can be read by
-/// whoever has it, without the sender's seed, name and round, and its bytes compare with those of [`TopK`].
+/// The receiver could draw the positions again and save their bits. They are sent all the same: so a message
+/// can be read by whoever has it, without the sender's seed, name and round, and its bytes compare with those
+/// of [`TopK`].
 ///
 /// # Complexity
 /// O(d): a draw for each number (Knuth's selection sampling), no memory besides.

@@ -11,9 +11,9 @@ use crate::numeric::vectors::widest;
 
 /// 𝒞(x)_i = Δ·round(x_i/Δ), clipped to ±sΔ with s = 2^(b−1) − 1: b bits a number, and nothing else.
 ///
-/// The error is at most Δ/2 where |x_i| ≤ sΔ (at random: below Δ, and right in the mean). Beyond that the code saturates: it
-/// sends ±sΔ. Because the error does not shrink with x, methods give the step a [scale](super::Scaled) that does. What is not
-/// finite becomes NaN, the code that no level needs.
+/// The error is at most Δ/2 where |x_i| ≤ sΔ (at random: below Δ, and right in the mean). Beyond that the
+/// code saturates: it sends ±sΔ. Because the error does not shrink with x, methods give the step a
+/// [scale](super::Scaled) that does. What is not finite becomes NaN, the code that no level needs.
 ///
 /// ```
 /// use oneway::codec::{Codec, Rounding, Uniform};

@@ -8,7 +8,8 @@ use crate::numeric::row::Width;
 
 /// How a method's message rows are written and read back, to the same bits.
 ///
-/// A row is `[vector 0 | vector 1 | … | scalars]`; in some phases of a round a method may leave out its last vectors, or the whole row.
+/// A row is `[vector 0 | vector 1 | … | scalars]`; in some phases of a round a method may leave out its last
+/// vectors, or the whole row.
 #[derive(Debug, Clone)]
 pub struct Wire {
     pub(crate) codec: Arc<dyn Codec>,

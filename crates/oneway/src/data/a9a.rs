@@ -1,8 +1,9 @@
-//! a9a, the census data of the paper's experiments, embedded: 123 binary features, predict an income above 50K.
+//! a9a, the census data of the paper's experiments, embedded: 123 binary features, predict an income above
+//! 50K.
 //!
-//! A row is packed into 40 bits; `data/README.md` in this crate has the layout, the source (Becker and Kohavi 1996, UCI
-//! *Adult*, CC BY 4.0) and the script that made the files. Written by [`libsvm::write`](super::libsvm::write), both
-//! splits are LIBSVM's own files byte for byte.
+//! A row is packed into 40 bits; `data/README.md` in this crate has the layout, the source (Becker and Kohavi
+//! 1996, UCI *Adult*, CC BY 4.0) and the script that made the files. Written by
+//! [`libsvm::write`](super::libsvm::write), both splits are LIBSVM's own files byte for byte.
 
 pub use super::Split;
 use super::{Dataset, SparseRows};

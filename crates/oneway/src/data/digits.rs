@@ -1,11 +1,12 @@
 //! Handwritten digits in 8×8 pixels, embedded: 64 features, ten classes.
 //!
-//! `data/README.md` in this crate has the layout, the source (Alpaydin and Kaynak 1998, UCI *Optical Recognition of
-//! Handwritten Digits*, CC BY 4.0) and the script that made the file.
+//! `data/README.md` in this crate has the layout, the source (Alpaydin and Kaynak 1998, UCI *Optical
+//! Recognition of Handwritten Digits*, CC BY 4.0) and the script that made the file.
 //!
-//! The rows are the 1,797 of UCI's test file, by 13 writers, in its order. The first 1,437 are here to learn from and the last
-//! 360 are held out, so that hands of the latter are hardly among the former. Split by chance instead, each writer would be
-//! in both parts, and a test accuracy would say less about digits of a new hand.
+//! The rows are the 1,797 of UCI's test file, by 13 writers, in its order. The first 1,437 are here to learn
+//! from and the last 360 are held out, so that hands of the latter are hardly among the former. Split by
+//! chance instead, each writer would be in both parts, and a test accuracy would say less about digits of a
+//! new hand.
 
 pub use super::Split;
 use super::{Dataset, SparseRows};
@@ -24,8 +25,8 @@ const PIXEL_BITS: usize = 5;
 /// The largest count of a pixel.
 const DARKEST: f64 = 16.0;
 
-/// One split of the digits: 1,437 rows to learn from, or 360 held out. A value is the share of a pixel's area that is ink, in
-/// sixteenths; a label is the digit, 0 to 9.
+/// One split of the digits: 1,437 rows to learn from, or 360 held out. A value is the share of a pixel's area
+/// that is ink, in sixteenths; a label is the digit, 0 to 9.
 ///
 /// ```
 /// use oneway::data::digits::{Split, digits};

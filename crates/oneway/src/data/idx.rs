@@ -1,14 +1,17 @@
-//! Images and labels in the IDX format of MNIST, and of what came after it in its form: Fashion-MNIST, KMNIST and others.
+//! Images and labels in the IDX format of MNIST, and of what came after it in its form: Fashion-MNIST, KMNIST
+//! and others.
 //!
-//! A folder has four files, plain or compressed by gzip: `train-images-idx3-ubyte`, `train-labels-idx1-ubyte`, and the same
-//! with `t10k` for what is held out. An IDX file is a header of big-endian 32-bit words and then bytes:
+//! A folder has four files, plain or compressed by gzip: `train-images-idx3-ubyte`,
+//! `train-labels-idx1-ubyte`, and the same with `t10k` for what is held out. An IDX file is a header of
+//! big-endian 32-bit words and then bytes:
 //!
 //! ```text
 //! images   0x00000803  count  rows  columns   then count·rows·columns bytes, 0 (background) to 255
 //! labels   0x00000801  count                  then count bytes
 //! ```
 //!
-//! The header is not believed: memory is taken as bytes arrive, and what is more or less than it says is refused.
+//! The header is not believed: memory is taken as bytes arrive, and what is more or less than it says is
+//! refused.
 
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -24,8 +27,8 @@ pub const FASHION_MNIST: &str = "/usr/share/datasets/fashion-mnist";
 const IMAGES: u32 = 0x0803;
 const LABELS: u32 = 0x0801;
 
-/// Most pixels of an image, 256 × 256, and of all, five times Fashion-MNIST's: a few megabytes can claim to be any number of them,
-/// compressed.
+/// Most pixels of an image, 256 × 256, and of all, five times Fashion-MNIST's: a few megabytes can claim to
+/// be any number of them, compressed.
 const MOST_PIXELS: u64 = 1 << 16;
 const MOST_IN_ALL: u64 = 1 << 28;
 
@@ -49,8 +52,8 @@ pub fn is_there(folder: &Path) -> bool {
     find(folder, "train-images-idx3-ubyte").is_file()
 }
 
-/// Fashion-MNIST from Debian's package: 60,000 images of 28×28 pixels to learn from and 10,000 held out, ten classes of
-/// clothes (Xiao, Rasul and Vollgraf 2017).
+/// Fashion-MNIST from Debian's package: 60,000 images of 28×28 pixels to learn from and 10,000 held out, ten
+/// classes of clothes (Xiao, Rasul and Vollgraf 2017).
 ///
 /// # Errors
 /// As [`read`]; where it is missing the message names the package.

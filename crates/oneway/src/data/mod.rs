@@ -2,8 +2,8 @@
 //!
 //! Two datasets are embedded: [`a9a`](mod@a9a), that of the paper's experiments, with two classes, and
 //! [`digits`](mod@digits), with ten. Others are read: files in LIBSVM's format by [`libsvm::read`] and
-//! [`libsvm::read_as`], best with their number of features given, and MNIST and its kin by [`idx::read`]. Rows with real
-//! targets can be [drawn](Synthetic::draw).
+//! [`libsvm::read_as`], best with their number of features given, and MNIST and its kin by [`idx::read`].
+//! Rows with real targets can be [drawn](Synthetic::draw).
 
 pub mod a9a;
 pub mod digits;
@@ -88,8 +88,8 @@ impl Dataset {
         }
     }
 
-    /// Whether its parts fit together: a finite label for each row, at least one of them, columns ascending within a row,
-    /// and none beyond the features.
+    /// Whether its parts fit together: a finite label for each row, at least one of them, columns ascending
+    /// within a row, and none beyond the features.
     pub fn check_rows(&self) -> Result<()> {
         let invalid =
             |name: &str, value: String, expected: &str| Err(Error::parameter("data", name, value, expected));

@@ -1,5 +1,5 @@
-//! How a dataset is split over agents. Every agent gets the same number of rows, ⌊N/n⌋, whatever the rule, so that
-//! F(x) = (1/n) Σ f_i(x) is also the mean over all rows that are kept; the remainder is dropped.
+//! How a dataset is split over agents. Every agent gets the same number of rows, ⌊N/n⌋, whatever the rule, so
+//! that F(x) = (1/n) Σ f_i(x) is also the mean over all rows that are kept; the remainder is dropped.
 
 use crate::data::classes;
 use crate::numeric::sample::{Draws, Purpose};
@@ -12,11 +12,12 @@ pub enum Partition {
     Even,
     /// Contiguous after a shuffle.
     Shuffled,
-    /// Contiguous after a stable sort by label, ascending: most agents see few labels. Real targets are sorted too.
+    /// Contiguous after a stable sort by label, ascending: most agents see few labels. Real targets are
+    /// sorted too.
     ByLabel,
-    /// Agent i draws label proportions q_i ~ Dirichlet(α·p), p the labels' shares in the data, and takes its rows in
-    /// these proportions, without replacement; where a label runs out the others fill up, in their proportions (after
-    /// Hsu, Qi & Brown 2019). Small α: one label each; large α: everyone alike.
+    /// Agent i draws label proportions q_i ~ Dirichlet(α·p), p the labels' shares in the data, and takes its
+    /// rows in these proportions, without replacement; where a label runs out the others fill up, in their
+    /// proportions (after Hsu, Qi & Brown 2019). Small α: one label each; large α: everyone alike.
     Dirichlet(f64),
 }
 
@@ -100,8 +101,8 @@ fn concentrations(pools: &[Vec<usize>], rows: usize, α: f64) -> Vec<f64> {
     pools.iter().enumerate().map(of_pool).collect()
 }
 
-/// How many of `each` rows come from each pool: in the proportions q, as far as the pools reach; what they lack, the others
-/// fill up in their proportions. There must be enough in all pools together.
+/// How many of `each` rows come from each pool: in the proportions q, as far as the pools reach; what they
+/// lack, the others fill up in their proportions. There must be enough in all pools together.
 fn shares(q: &[f64], each: usize, left: &[usize]) -> Vec<usize> {
     let mut taken = vec![0; q.len()];
     let mut missing = each;
@@ -111,7 +112,8 @@ fn shares(q: &[f64], each: usize, left: &[usize]) -> Vec<usize> {
         let mut weights: Vec<f64> = (0..q.len()).map(|c| if is_open(c) { q[c] } else { 0.0 }).collect();
         let mut total = if (0..q.len()).all(is_open) { 1.0 } else { weights.iter().sum() };
         if total.is_nan() || total <= 0.0 {
-            // no proportion is left of 1, as when α is small: one label for all that is missing, that with most rows
+            // no proportion is left of 1, as when α is small: one label for all that is missing, that with
+            // most rows
             let fullest = (0..q.len()).rev().max_by_key(|&c| left[c] - taken[c]);
             weights = (0..q.len()).map(|c| f64::from(u8::from(Some(c) == fullest))).collect();
             total = 1.0;
@@ -125,7 +127,8 @@ fn shares(q: &[f64], each: usize, left: &[usize]) -> Vec<usize> {
     taken
 }
 
-/// `count` in whole parts in the proportions of `weights`, which sum to `total`: sums of the first parts are rounded.
+/// `count` in whole parts in the proportions of `weights`, which sum to `total`: sums of the first parts are
+/// rounded.
 fn split_by(weights: &[f64], total: f64, count: usize) -> Vec<usize> {
     let last = weights.iter().rposition(|weight| *weight > 0.0).unwrap_or(0);
     let (mut sum, mut before) = (0.0, 0);
@@ -173,8 +176,8 @@ mod tests {
         }
     }
 
-    /// The split as it is for two labels, written out: agent i takes round(q·each) of the positive ones, as far as either
-    /// pool allows.
+    /// The split as it is for two labels, written out: agent i takes round(q·each) of the positive ones, as
+    /// far as either pool allows.
     fn two_labels(labels: &[f64], agents: usize, α: f64, seed: u64) -> Vec<Vec<usize>> {
         let (mut positive, mut negative): (Vec<usize>, Vec<usize>) =
             (0..labels.len()).partition(|&r| labels[r] > 0.0);

@@ -1,4 +1,5 @@
-//! Sparse rows of features: compressed, with columns in a byte where they fit and values only where they are not all one.
+//! Sparse rows of features: compressed, with columns in a byte where they fit and values only where they are
+//! not all one.
 
 use std::ops::Range;
 
@@ -7,7 +8,8 @@ use crate::numeric::vectors::prefetch;
 /// Sparse rows. Columns count from 0 and ascend within a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseRows {
-    /// Row r's entries are `offsets[r]..offsets[r + 1]`; half the size of a `usize`, so that they stay in a near cache.
+    /// Row r's entries are `offsets[r]..offsets[r + 1]`; half the size of a `usize`, so that they stay in a
+    /// near cache.
     offsets: Vec<u32>,
     columns: Columns,
     /// `None`: every stored entry is 1, as in binarised data.
@@ -158,7 +160,8 @@ pub(crate) trait Kernel {
 
 /// Rows of entries in one concrete representation.
 pub(crate) trait Entries: Copy {
-    /// The (column, value) pairs of row `r`; value is the constant 1 for binary rows, so that it costs nothing.
+    /// The (column, value) pairs of row `r`; value is the constant 1 for binary rows, so that it costs
+    /// nothing.
     fn row(&self, r: usize) -> impl Iterator<Item = (usize, f64)>;
 }
 

@@ -14,11 +14,12 @@ const OUTLIER: f64 = 10.0;
 
 /// A regression that is known: b = aᵀw_i + σε for a row of agent i, with a ~ N(0, I) and ε ~ N(0, 1).
 ///
-/// w_i = w* + ζu_i with Σ u_i = 0; w* and the u_i are N(0, I/d) before they are centred, so that aᵀw* has variance 1 and σ
-/// and ζ are measured against it. With probability p a row is an outlier: its target is off by another N(0, 10²).
+/// w_i = w* + ζu_i with Σ u_i = 0; w* and the u_i are N(0, I/d) before they are centred, so that aᵀw* has
+/// variance 1 and σ and ζ are measured against it. With probability p a row is an outlier: its target is off
+/// by another N(0, 10²).
 ///
-/// Rows come in the order of the agents, ⌊N/n⌋ for each: split evenly, every agent gets those of its own w_i; shuffled, all
-/// get a mixture.
+/// Rows come in the order of the agents, ⌊N/n⌋ for each: split evenly, every agent gets those of its own w_i;
+/// shuffled, all get a mixture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Synthetic {
     /// Rows of all agents, N.

@@ -1,6 +1,7 @@
 //! What `curves.csv` says of a state. Nothing here feeds back into a run.
 //!
-//! Sums over agents go by fixed blocks of agents, whatever the threads, so that curves have the same bits too.
+//! Sums over agents go by fixed blocks of agents, whatever the threads, so that curves have the same bits
+//! too.
 
 use std::ops::Range;
 
@@ -28,12 +29,13 @@ pub struct Measurement {
     pub grad_norm_sq: f64,
     /// (1/n) Σ ‖x_i − x̄‖², x_i the agent's estimate.
     pub consensus_error: f64,
-    /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖²: how far trackers are from their share of the mean. Where trackers are pulled,
-    /// (1/n) Σ ‖v_i − Σ_j π_R,j v_j‖².
+    /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖²: how far trackers are from their share of the mean. Where trackers are
+    /// pulled, (1/n) Σ ‖v_i − Σ_j π_R,j v_j‖².
     pub tracking_error: Option<f64>,
     /// (1/n) Σ ‖m_i − ∇f_i(x_i)‖².
     pub momentum_error: Option<f64>,
-    /// The larger of ‖v̄ − m̄‖ (Lemma 2) and |w̄ − 1|: zero except for rounding. Where trackers are pulled, means are π_R's.
+    /// The larger of ‖v̄ − m̄‖ (Lemma 2) and |w̄ − 1|: zero except for rounding. Where trackers are pulled,
+    /// means are π_R's.
     pub conservation_error: Option<f64>,
     /// Share of held-out examples that x̄ classifies rightly.
     pub test_accuracy: Option<f64>,
@@ -62,8 +64,8 @@ pub fn measure(view: &View<'_>) -> Result<Measurement> {
     Ok(measured.remove(0))
 }
 
-/// Measures several states of one run (or of runs of one method on one problem): passes over the data are shared, and the
-/// bits are those of [`measure`].
+/// Measures several states of one run (or of runs of one method on one problem): passes over the data are
+/// shared, and the bits are those of [`measure`].
 pub fn measure_many(views: &[View<'_>], extras: Extras) -> Result<Vec<Measurement>> {
     let threads = views.first().is_some_and(|view| worth_threads(view.agents(), view.problem.dim()));
     measure_on(threads, views, extras)
@@ -118,7 +120,8 @@ struct Passed {
     momentum_errors: Option<Vec<f64>>,
 }
 
-/// One point for each view. For methods with momentum an agent's data are passed over twice in a row, while they are near.
+/// One point for each view. For methods with momentum an agent's data are passed over twice in a row, while
+/// they are near.
 fn passes(threads: bool, views: &[View<'_>], points: &[&[f64]]) -> Passed {
     let (count, problem, first) = (views.len(), views[0].problem, &views[0]);
     let (d, momentum) = (problem.dim(), first.method.roles().momentum);
@@ -190,7 +193,8 @@ fn sums_at(view: &View<'_>, point: &[f64]) -> Result<(f64, Vec<f64>)> {
     }))
 }
 
-/// (1/n) Σ_j ‖∇F(x_j)‖², with ∇F = (1/n) Σ_i ∇f_i: a few agents' estimates at a time share a pass over all data.
+/// (1/n) Σ_j ‖∇F(x_j)‖², with ∇F = (1/n) Σ_i ∇f_i: a few agents' estimates at a time share a pass over all
+/// data.
 fn gradients_at_agents(threads: bool, view: &View<'_>) -> Result<f64> {
     const TOGETHER: usize = 8;
     let (n, d) = (view.agents(), view.problem.dim());
@@ -221,7 +225,8 @@ fn gradients_at_agents(threads: bool, view: &View<'_>) -> Result<f64> {
 fn tracking_error(view: &View<'_>) -> Result<Option<f64>> {
     let Some(tracker) = view.profile.roles.tracker else { return Ok(None) };
     let Stationary { pull: π_r, push: π_c, .. } = view.topology.stationary(view.k)?;
-    // pushed mass keeps its sum and goes where π_C says; what is pulled keeps its mean by π_R and goes everywhere
+    // pushed mass keeps its sum and goes where π_C says; what is pulled keeps its mean by π_R and goes
+    // everywhere
     let pulled = view.profile.network == Network::PullOnly;
     let weight_and_share = |i: usize| if pulled { (π_r[i], 1.0) } else { (1.0, π_c[i]) };
     let total = sum_of(view, |i| (weight_and_share(i).0, view.vector(i, tracker)));
@@ -233,7 +238,8 @@ fn tracking_error(view: &View<'_>) -> Result<Option<f64>> {
     Ok(Some(far / view.agents() as f64))
 }
 
-/// x̄, where F is evaluated: π_RᵀX for pull methods, the conserved mean for push-sum ones, x for the centralised.
+/// x̄, where F is evaluated: π_RᵀX for pull methods, the conserved mean for push-sum ones, x for the
+/// centralised.
 pub fn average(view: &View<'_>) -> Result<Vec<f64>> {
     let n = view.agents() as f64;
     Ok(match (view.profile.roles.conserved, view.profile.network) {
@@ -306,8 +312,8 @@ fn in_blocks<T: Send>(threads: bool, n: usize, work: impl Fn(Range<usize>) -> T 
     }
 }
 
-/// Σ_i of what `work` returns, and of what it adds to the vector it is handed: agents ascending within fixed blocks,
-/// then blocks ascending.
+/// Σ_i of what `work` returns, and of what it adds to the vector it is handed: agents ascending within fixed
+/// blocks, then blocks ascending.
 fn over_agents(view: &View<'_>, work: impl Fn(usize, &mut [f64]) -> f64 + Sync) -> (f64, Vec<f64>) {
     let (n, d) = (view.agents(), view.problem.dim());
     let parts = in_blocks(worth_threads(n, d), n, |agents| {

@@ -125,8 +125,9 @@ pub enum Status {
         /// Rounds done when it was noticed.
         round: u64,
     },
-    /// All rounds were done, but an agent was cut off from the weight that push-sum divides by: its share of it fell below a
-    /// thousandth of what it should be, and its steps were that much too long. Such a run may have been anywhere.
+    /// All rounds were done, but an agent was cut off from the weight that push-sum divides by: its share of
+    /// it fell below a thousandth of what it should be, and its steps were that much too long. Such a run may
+    /// have been anywhere.
     Starved {
         /// Rounds done when it first happened.
         round: u64,
@@ -161,13 +162,15 @@ pub trait Engine<'a> {
     /// What is run.
     fn setup(&self) -> Setup<'a>;
 
-    /// One round: state k becomes state k + 1. An error is a gradient that could not be made; the state is then that of no round.
+    /// One round: state k becomes state k + 1. An error is a gradient that could not be made; the state is
+    /// then that of no round.
     fn round(&mut self) -> Result<()>;
 
     /// The state as it is now.
     fn view(&self) -> View<'_>;
 
-    /// The round after which an agent first had next to none of the weight that push-sum divides by; see [`Status::Starved`].
+    /// The round after which an agent first had next to none of the weight that push-sum divides by; see
+    /// [`Status::Starved`].
     fn starved(&self) -> Option<u64> {
         None
     }
@@ -205,8 +208,8 @@ pub trait Engine<'a> {
         Ok(Outcome { status, stepping, observing })
     }
 
-    /// SHA-256 of all agents' states, agents ascending, as little-endian bits of their numbers. All NaNs count as one. In single
-    /// precision the bits are those of `f32`, and the hash begins with `f32:`.
+    /// SHA-256 of all agents' states, agents ascending, as little-endian bits of their numbers. All NaNs
+    /// count as one. In single precision the bits are those of `f32`, and the hash begins with `f32:`.
     fn state_hash(&self) -> String {
         let mut hasher = Sha256::new();
         let view = self.view();
@@ -230,7 +233,8 @@ fn has_diverged(view: &View<'_>) -> bool {
     !is_sound(view.states)
 }
 
-/// Whether states are within all bounds: none of their numbers is beyond 10¹⁵⁰, or NaN. Engines end a run whose states are not.
+/// Whether states are within all bounds: none of their numbers is beyond 10¹⁵⁰, or NaN. Engines end a run
+/// whose states are not.
 ///
 /// ```
 /// use oneway::engine::is_sound;

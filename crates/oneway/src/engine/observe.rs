@@ -57,7 +57,8 @@ pub struct View<'a> {
     pub precision: Precision,
 }
 
-/// A state that comes from elsewhere, such as a file or another program, to be shown to observers and metrics.
+/// A state that comes from elsewhere, such as a file or another program, to be shown to observers and
+/// metrics.
 ///
 /// ```
 /// use oneway::engine::observe::Snapshot;
@@ -90,7 +91,8 @@ pub struct Snapshot<'a> {
 }
 
 impl<'a> Snapshot<'a> {
-    /// State k of all agents: zero, until it is written. Refused where method, problem and network do not go together.
+    /// State k of all agents: zero, until it is written. Refused where method, problem and network do not go
+    /// together.
     pub fn new(setup: Setup<'a>, k: u64) -> Result<Self> {
         let profile = setup.check()?;
         let width = profile.state.len(setup.problem.dim());

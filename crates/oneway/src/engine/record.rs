@@ -1,5 +1,5 @@
-//! Recording a run: states are kept until several can be measured with one pass over the data. Nothing feeds back into a
-//! run, so nothing is lost by waiting, or by measuring on other threads while the run goes on.
+//! Recording a run: states are kept until several can be measured with one pass over the data. Nothing feeds
+//! back into a run, so nothing is lost by waiting, or by measuring on other threads while the run goes on.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -58,7 +58,8 @@ impl Batch {
     }
 }
 
-/// Measures batches as they fill up, on the thread of the run, or on all threads where the run itself is on all.
+/// Measures batches as they fill up, on the thread of the run, or on all threads where the run itself is on
+/// all.
 #[derive(Debug, Default)]
 pub struct Recorder {
     extras: Extras,
@@ -104,8 +105,9 @@ impl Recorder {
     }
 }
 
-/// Runs `run`, whose recorder measures on all threads of the current rayon pool while the run goes on: for a run that is
-/// alone and too small to share its rounds. Returns what `run` returns, and all measurements, with the bits of [`Recorder`].
+/// Runs `run`, whose recorder measures on all threads of the current rayon pool while the run goes on: for a
+/// run that is alone and too small to share its rounds. Returns what `run` returns, and all measurements,
+/// with the bits of [`Recorder`].
 ///
 /// At most two batches are on their way at a time; a run that is ahead of them helps.
 pub fn concurrently<'a, R: Send>(

@@ -1,7 +1,8 @@
 //! The simulator: all agents' states in one matrix, two passes per round.
 //!
-//! Pass 1: every row is sent. Pass 2, a few agents at a time so that all stays in a near cache: what they hear is mixed, points are
-//! made, gradients asked for in one call, states updated. Rows are disjoint, so that threads share nothing and change no bit.
+//! Pass 1: every row is sent. Pass 2, a few agents at a time so that all stays in a near cache: what they
+//! hear is mixed, points are made, gradients asked for in one call, states updated. Rows are disjoint, so
+//! that threads share nothing and change no bit.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -20,12 +21,13 @@ const PARALLEL_FROM: usize = 1 << 15;
 /// From this many numbers on, messages do not fit into a core's own cache (half a megabyte).
 const FAR_FROM: usize = 1 << 16;
 
-/// The most agents of a chunk, and the most numbers in their points: what a chunk needs stays in a near cache.
+/// The most agents of a chunk, and the most numbers in their points: what a chunk needs stays in a near
+/// cache.
 const CHUNK: usize = 32;
 const CHUNK_NUMBERS: usize = 1 << 11;
 
-/// Whether a run of n agents in dimension d is large enough to share its rows among threads. Smaller ones are better
-/// run side by side, each on one thread.
+/// Whether a run of n agents in dimension d is large enough to share its rows among threads. Smaller ones are
+/// better run side by side, each on one thread.
 pub fn worth_threads(n: usize, d: usize) -> bool {
     n.saturating_mul(d) >= PARALLEL_FROM
 }
@@ -69,8 +71,8 @@ pub struct Simulator<'a, T: Number = f64> {
 
 /// The numbers of a run: `f64` or `f32`.
 ///
-/// Its functions stand between the simulator and its passes. They are compiled once, with this library: a crate that uses a
-/// simulator need not compile the passes again.
+/// Its functions stand between the simulator and its passes. They are compiled once, with this library: a
+/// crate that uses a simulator need not compile the passes again.
 pub trait Number: Float {
     /// The method in this precision, where it can be had.
     fn kernel(method: &dyn Method) -> Option<&dyn Kernel<Self>>;
@@ -114,7 +116,8 @@ struct Worker<T> {
 }
 
 impl<'a> Simulator<'a> {
-    /// Sets up all agents at state 0, with rows handed to the threads of the current rayon pool when they are many.
+    /// Sets up all agents at state 0, with rows handed to the threads of the current rayon pool when they are
+    /// many.
     pub fn new(setup: Setup<'a>) -> Result<Self> {
         Self::with_precision(setup)
     }
@@ -270,7 +273,8 @@ impl<'a, T: Number> Simulator<'a, T> {
     }
 }
 
-/// Mixes the rows of some agents; returns how far one is from the next, which is not at all where all hear the same.
+/// Mixes the rows of some agents; returns how far one is from the next, which is not at all where all hear
+/// the same.
 fn mix<T: Float>(
     mixing: &Mixing,
     rows: &[T],
@@ -313,8 +317,9 @@ impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
     }
 }
 
-/// Hands each worker its piece of `rows`, all of one length except for the last, on as many threads as there are. Splits in halves by
-/// `rayon::join`, which allocates nothing. The error is that of the first piece that has one.
+/// Hands each worker its piece of `rows`, all of one length except for the last, on as many threads as there
+/// are. Splits in halves by `rayon::join`, which allocates nothing. The error is that of the first piece that
+/// has one.
 fn by_blocks<T: Send, W: Send>(
     first: usize,
     rows: &mut [T],
@@ -338,8 +343,9 @@ fn by_blocks<T: Send, W: Send>(
     }
 }
 
-/// Cuts each buffer into pieces of its own length (the last may be shorter) and calls `work(b, pieces)` for the b-th of
-/// each, on as many threads as there are. Splits in halves by `rayon::join`, which allocates nothing.
+/// Cuts each buffer into pieces of its own length (the last may be shorter) and calls `work(b, pieces)` for
+/// the b-th of each, on as many threads as there are. Splits in halves by `rayon::join`, which allocates
+/// nothing.
 fn in_pieces<T: Send, const K: usize>(
     first: usize,
     blocks: usize,

@@ -1,10 +1,11 @@
 //! Push-sum weights that run dry.
 //!
-//! A push-sum method estimates z_i = x_i/w_i. As long as what an agent hands on comes back in time, w_i stays near its share of
-//! all weight, nπ_C,i. Where nothing arrives, because those whom it hears are away, slow or cut off, w_i shrinks by C_ii with
-//! every step while the agent goes on to subtract ηg_i from x_i: its estimate moves by ηg_i/w_i, a step that doubles and doubles.
-//! Mass is conserved all the while, so that no other law notices. This one is watched in every step: w_i must be
-//! at least a thousandth of min(1, nπ_C,i), the lesser of where it began and where it belongs.
+//! A push-sum method estimates z_i = x_i/w_i. As long as what an agent hands on comes back in time, w_i stays
+//! near its share of all weight, nπ_C,i. Where nothing arrives, because those whom it hears are away, slow or
+//! cut off, w_i shrinks by C_ii with every step while the agent goes on to subtract ηg_i from x_i: its
+//! estimate moves by ηg_i/w_i, a step that doubles and doubles. Mass is conserved all the while, so that no
+//! other law notices. This one is watched in every step: w_i must be at least a thousandth of min(1, nπ_C,i),
+//! the lesser of where it began and where it belongs.
 
 use crate::Result;
 use crate::engine::Setup;

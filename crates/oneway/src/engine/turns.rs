@@ -1,4 +1,5 @@
-//! The second half of an exchange, the same in every engine: points | gradients of many agents | update, turn by turn.
+//! The second half of an exchange, the same in every engine: points | gradients of many agents | update, turn
+//! by turn.
 
 use crate::Result;
 use crate::method::{Ask, Exchange, Gradient, Gradients, Hearing, Kernel, Points, Profile, Round};
@@ -8,8 +9,8 @@ use crate::numeric::row::{Agents, Rows, RowsMut};
 use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::{GradientBatch, Problem};
 
-/// Room for the points and gradients of some agents, and what is drawn for them. Nothing is allocated after it is made, but at
-/// the start of a run.
+/// Room for the points and gradients of some agents, and what is drawn for them. Nothing is allocated after
+/// it is made, but at the start of a run.
 #[derive(Debug)]
 pub struct Turns<T = f64> {
     d: usize,
@@ -97,7 +98,8 @@ impl<T: Float> Turns<T> {
         Ok(())
     }
 
-    /// Goes through the turns of an exchange, whose draws are [prepared](Self::prepare): agents that have heard get their next states.
+    /// Goes through the turns of an exchange, whose draws are [prepared](Self::prepare): agents that have
+    /// heard get their next states.
     pub fn finish(
         &mut self,
         kernel: &dyn Kernel<T>,

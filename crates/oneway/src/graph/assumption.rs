@@ -5,20 +5,20 @@ use crate::error::some_agents;
 use crate::graph::mixing::Mixing;
 use crate::{Error, Result};
 
-/// Checks Assumption 1: the pull graph and the reversed push graph each have a spanning tree, and the two share a
-/// root.
+/// Checks Assumption 1: the pull graph and the reversed push graph each have a spanning tree, and the two
+/// share a root.
 ///
-/// Positive diagonals, which the paper asks for too, are more than is needed, and weight-1 trees do without most of them.
-/// What is needed in their place is checked: the roots' cycles must not all have lengths with a common divisor, or
-/// values circulate for ever.
+/// Positive diagonals, which the paper asks for too, are more than is needed, and weight-1 trees do without
+/// most of them. What is needed in their place is checked: the roots' cycles must not all have lengths with a
+/// common divisor, or values circulate for ever.
 ///
 /// # Arguments
 /// * `pull`: R, links `from → to`.
 /// * `push`: C; its links are walked from receiver to sender, for the root is where all messages end.
 ///
 /// # Returns
-/// All common roots, ascending, or [`Error::NoCommonRoot`], which says which of the three conditions fails and between
-/// which agents.
+/// All common roots, ascending, or [`Error::NoCommonRoot`], which says which of the three conditions fails
+/// and between which agents.
 ///
 /// # Complexity
 /// O(n + m).
@@ -40,7 +40,8 @@ pub fn check_common_root(pull: &Mixing, push: &Mixing) -> Result<Vec<usize>> {
     common_roots(pull, push, 1)
 }
 
-/// The same for the unrolled period of a time-varying pair, whose cycles all have lengths divisible by `period`.
+/// The same for the unrolled period of a time-varying pair, whose cycles all have lengths divisible by
+/// `period`.
 pub(crate) fn common_roots(pull: &Mixing, push: &Mixing, period: usize) -> Result<Vec<usize>> {
     if pull.agents() != push.agents() {
         return Err(Error::Mismatch {
@@ -91,10 +92,11 @@ pub(super) fn self_weighted(mixing: &Mixing) -> Vec<bool> {
     (0..mixing.agents()).map(|i| mixing.senders(i).binary_search(&(i as u32)).is_ok()).collect()
 }
 
-/// Checks that the lengths of the cycles among `roots`, a strongly connected class, have no common divisor but `period`.
+/// Checks that the lengths of the cycles among `roots`, a strongly connected class, have no common divisor
+/// but `period`.
 ///
-/// Levels from a breadth-first search differ by one along each link, up to a multiple of the period, so the period is
-/// the greatest common divisor of level(u) + 1 − level(v) over all links u → v. O(n + m).
+/// Levels from a breadth-first search differ by one along each link, up to a multiple of the period, so the
+/// period is the greatest common divisor of level(u) + 1 − level(v) over all links u → v. O(n + m).
 pub(super) fn check_aperiodic(
     graph_name: &'static str,
     graph: &Digraph,

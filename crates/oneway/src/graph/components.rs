@@ -118,8 +118,8 @@ impl Digraph {
         Components { of, members }
     }
 
-    /// The longest of all shortest paths: how many rounds news from anyone takes to everyone. `None` if some agent cannot
-    /// reach another.
+    /// The longest of all shortest paths: how many rounds news from anyone takes to everyone. `None` if some
+    /// agent cannot reach another.
     ///
     /// # Complexity
     /// O(n(n + m)), a breadth-first search from every agent, shared among threads.
@@ -183,7 +183,8 @@ fn tarjan(graph: &Digraph) -> Vec<u32> {
     const NONE: u32 = u32::MAX;
     let agents = graph.agents();
     let mut component = vec![NONE; agents];
-    // when each agent was first seen, and the first seen among those that it is known to reach and that are still open
+    // when each agent was first seen, and the first seen among those that it is known to reach and that are
+    // still open
     let mut seen = vec![NONE; agents];
     let mut lowest = vec![NONE; agents];
     let (mut clock, mut components) = (0, 0);

@@ -7,8 +7,8 @@ use crate::{Error, Result};
 /// The most agents a graph may have. A stray number in a file must not allocate the machine away.
 pub const MAX_AGENTS: usize = 10_000_000;
 
-/// The most edges a graph may have: those of the complete graph of 10,000 agents fit. With mixing weights that is
-/// several gigabytes already.
+/// The most edges a graph may have: those of the complete graph of 10,000 agents fit. With mixing weights
+/// that is several gigabytes already.
 pub const MAX_EDGES: usize = 100_000_000;
 
 /// A directed graph on agents 0 to n − 1, n ≥ 1; an edge `from → to` means that `to` hears `from`.
@@ -33,12 +33,12 @@ impl Digraph {
     ///
     /// # Arguments
     /// * `agents`: n, from 1 to [`MAX_AGENTS`].
-    /// * `edges`: pairs (from, to) in any order. Self-loops are dropped, since every agent hears itself; an edge given
-    ///   twice is one edge.
+    /// * `edges`: pairs (from, to) in any order. Self-loops are dropped, since every agent hears itself; an
+    ///   edge given twice is one edge.
     ///
     /// # Returns
-    /// The digraph, or an error that names an edge beyond the last agent, or says that there are too many edges
-    /// ([`MAX_EDGES`]).
+    /// The digraph, or an error that names an edge beyond the last agent, or says that there are too many
+    /// edges ([`MAX_EDGES`]).
     ///
     /// # Complexity
     /// O(n + m) for m edges: two counting sorts.
@@ -228,8 +228,8 @@ impl Digraph {
     /// assert_eq!(apart.roots(), []);
     /// ```
     pub fn roots(&self) -> Vec<usize> {
-        // If there is a root, no search started before it reached it, and its own leaves nobody out: the last search
-        // to start, starts at a root. All other roots are those that reach this one.
+        // If there is a root, no search started before it reached it, and its own leaves nobody out: the last
+        // search to start, starts at a root. All other roots are those that reach this one.
         let Some(candidate) = self.last_start(vec![false; self.agents()]) else { return Vec::new() };
         // If that is agent 0, its search was the only one, and reached everyone.
         if candidate != 0 && !self.reachable_from(candidate).iter().all(|&reached| reached) {
@@ -252,10 +252,11 @@ impl Digraph {
         self.unreachable_from(0).is_empty() && self.reaching(0).iter().all(|&reaches| reaches)
     }
 
-    /// Two agents, ascending, that no one agent reaches both of: why there is no root. `None` if there is one.
+    /// Two agents, ascending, that no one agent reaches both of: why there is no root. `None` if there is
+    /// one.
     pub(super) fn rival_starts(&self) -> Option<[usize; 2]> {
-        // Whoever reaches the last start of a sweep is reached from it. Sweeping only what the first one leaves out
-        // keeps that true of the second: its ancestors are left out too.
+        // Whoever reaches the last start of a sweep is reached from it. Sweeping only what the first one
+        // leaves out keeps that true of the second: its ancestors are left out too.
         let first = self.last_start(vec![false; self.agents()])?;
         let second = self.last_start(self.reachable_from(first))?;
         Some([first.min(second), first.max(second)])

@@ -1,9 +1,9 @@
 //! Edge lists as text files.
 //!
-//! A line is `from to` or `from to weight`, separated by spaces or tabs: agent `to` hears agent `from`, and gives it
-//! this weight. Ids count from 0. What follows a `#` is a comment; blank lines do not count. Either all lines have
-//! a weight or none does; with weights, self-links are links like any other and must be in the file. A byte order mark
-//! before the first line is skipped.
+//! A line is `from to` or `from to weight`, separated by spaces or tabs: agent `to` hears agent `from`, and
+//! gives it this weight. Ids count from 0. What follows a `#` is a comment; blank lines do not count. Either
+//! all lines have a weight or none does; with weights, self-links are links like any other and must be in the
+//! file. A byte order mark before the first line is skipped.
 //!
 //! ```text
 //! # two agents, one way
@@ -70,7 +70,8 @@ impl EdgeList {
         Mixing::new(self.agents, stochastic, links)
     }
 
-    /// The same with every weight divided by the sum of its row (receiver) or column (sender), so that they sum to one.
+    /// The same with every weight divided by the sum of its row (receiver) or column (sender), so that they
+    /// sum to one.
     ///
     /// ```
     /// use oneway::{graph::file, graph::mixing::Stochastic};
@@ -225,7 +226,8 @@ mod tests {
         );
     }
 
-    /// Agent n of n, or no agent 0 at all: the file counts from 1. Where an agent 0 is named, agent n is the fault.
+    /// Agent n of n, or no agent 0 at all: the file counts from 1. Where an agent 0 is named, agent n is the
+    /// fault.
     #[test]
     fn ids_from_one_are_recognised() {
         let from_one = |last: usize| {

@@ -3,7 +3,8 @@
 /// A list of ids for each of n owners: compressed sparse rows without values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Lists {
-    /// `offsets[i]..offsets[i + 1]` are the ids of owner i. Half the width of a `usize`: searches jump about in them.
+    /// `offsets[i]..offsets[i + 1]` are the ids of owner i. Half the width of a `usize`: searches jump about
+    /// in them.
     offsets: Vec<u32>,
     ids: Vec<u32>,
 }
@@ -24,7 +25,8 @@ impl Lists {
         &mut self.ids[start..]
     }
 
-    /// Deals (owner, id) pairs out to their owners by counting, O(n + m); an owner's ids keep the order of the pairs.
+    /// Deals (owner, id) pairs out to their owners by counting, O(n + m); an owner's ids keep the order of
+    /// the pairs.
     pub(crate) fn deal(owners: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut offsets = vec![0_u32; owners + 1];
         for (owner, _) in pairs.clone() {

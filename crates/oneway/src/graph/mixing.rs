@@ -1,7 +1,8 @@
 //! A mixing matrix: what each agent makes of the rows it hears.
 //!
-//! `W[i][j]` is the weight that agent *i* applies to what it gets from *j*. The matrix is sparse and stored by
-//! receiver, senders ascending, self in its place, because that is the order in which the bit contract adds.
+//! `W[i][j]` is the weight that agent *i* applies to what it gets from *j*. The matrix is sparse and stored
+//! by receiver, senders ascending, self in its place, because that is the order in which the bit contract
+//! adds.
 
 mod sums;
 
@@ -45,7 +46,8 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mixing {
     agents: usize,
-    /// `offsets[i]..offsets[i + 1]` are the entries of receiver i; of every receiver, if there is one row only.
+    /// `offsets[i]..offsets[i + 1]` are the entries of receiver i; of every receiver, if there is one row
+    /// only.
     offsets: Vec<u32>,
     senders: Vec<u32>,
     weights: Weights,
@@ -56,8 +58,8 @@ pub struct Mixing {
 enum Weights {
     /// One by one.
     Each(Vec<f64>),
-    /// A byte for each, and what the bytes mean: large matrices mostly have few different weights, such as 1/(1 + degree),
-    /// and memory is what large networks are short of.
+    /// A byte for each, and what the bytes mean: large matrices mostly have few different weights, such as
+    /// 1/(1 + degree), and memory is what large networks are short of.
     Few { codes: Vec<u8>, values: Vec<f64> },
 }
 
@@ -101,7 +103,8 @@ impl Weights {
 }
 
 impl Mixing {
-    /// Builds and checks a matrix from its links, self-links included, in any order; a link given twice adds up.
+    /// Builds and checks a matrix from its links, self-links included, in any order; a link given twice adds
+    /// up.
     ///
     /// O(m log m) for m links.
     ///
@@ -141,8 +144,8 @@ impl Mixing {
         })
     }
 
-    /// Builds and checks a matrix from its rows, each as (sender, weight) pairs with senders ascending and less than
-    /// `agents` < 2³². O(n + m), and nothing is kept twice.
+    /// Builds and checks a matrix from its rows, each as (sender, weight) pairs with senders ascending and
+    /// less than `agents` < 2³². O(n + m), and nothing is kept twice.
     pub(crate) fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
         agents: usize,
         entries: usize,
@@ -264,8 +267,8 @@ impl Mixing {
 
     /// One agent's mixed row: `out = Σ_j W[i][j]·rows[j]`, where row j starts at `j * out.len()`.
     ///
-    /// This is the bit contract's sum: senders ascending, the first term assigned, multiply then add, never fused.
-    /// Each coordinate is its own sum, so working in blocks of coordinates changes no bit.
+    /// This is the bit contract's sum: senders ascending, the first term assigned, multiply then add, never
+    /// fused. Each coordinate is its own sum, so working in blocks of coordinates changes no bit.
     #[inline(always)]
     pub fn mix_row<T: Float>(&self, i: usize, rows: &[T], out: &mut [T]) {
         let entries = self.entries_of(i);
@@ -278,8 +281,8 @@ impl Mixing {
         }
     }
 
-    /// [`mix_row`](Self::mix_row) for some agents, one row of `out` after another, each `stride` > 0 numbers long. Rows that are `far`
-    /// away in memory are asked for ahead. Compiled for the widest vectors.
+    /// [`mix_row`](Self::mix_row) for some agents, one row of `out` after another, each `stride` > 0 numbers
+    /// long. Rows that are `far` away in memory are asked for ahead. Compiled for the widest vectors.
     #[inline(never)]
     pub(crate) fn mix_rows<T: Float>(
         &self,
@@ -302,14 +305,15 @@ impl Mixing {
         );
     }
 
-    /// Asks for the rows that agent i, if there is such an agent, will mix soon, where they are far away in memory.
+    /// Asks for the rows that agent i, if there is such an agent, will mix soon, where they are far away in
+    /// memory.
     #[inline(always)]
     pub(crate) fn prefetch<T>(&self, i: usize, rows: &[T], width: usize) {
         if i >= self.agents || self.has_one_row() || width == 0 {
             return;
         }
-        // of each row two lines, which may begin anywhere and so be three; a machine that sees a longer row being read goes
-        // on by itself
+        // of each row two lines, which may begin anywhere and so be three; a machine that sees a longer row
+        // being read goes on by itself
         let places = [0, LINE, 2 * LINE - 1].map(|place| place.min(width - 1));
         for &sender in self.senders(i) {
             for place in places {

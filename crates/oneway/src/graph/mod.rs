@@ -1,7 +1,7 @@
 //! Who hears whom: directed graphs, the families they come from, their trees and their mixing weights.
 //!
-//! An edge `from → to` means that `to` hears `from`. Every agent hears itself, so a [`Digraph`] stores no self-loops;
-//! the [`weights`] put them back. The way from a picture of a network to what a method needs is
+//! An edge `from → to` means that `to` hears `from`. Every agent hears itself, so a [`Digraph`] stores no
+//! self-loops; the [`weights`] put them back. The way from a picture of a network to what a method needs is
 //!
 //! ```
 //! use oneway::graph::{Tree, check_common_root, families, weights};
@@ -20,8 +20,8 @@
 //! assert_eq!(check_common_root(&pull, &push).unwrap(), [0]);
 //! ```
 //!
-//! Nothing here recurses over agents, and everything is linear in agents and edges (turning links into a matrix sorts
-//! them, which for a tree costs a logarithm more): a million agents are no trouble.
+//! Nothing here recurses over agents, and everything is linear in agents and edges (turning links into a
+//! matrix sorts them, which for a tree costs a logarithm more): a million agents are no trouble.
 
 mod assumption;
 mod components;

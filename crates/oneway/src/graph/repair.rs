@@ -1,8 +1,8 @@
 //! The fewest links that repair a network on which no method could run.
 //!
-//! [`shared`] is for one set of links that carries both graphs, [`separate`] for a pull graph and a push graph of their own.
-//! New links run between distinct agents that had none. Their weights are the user's choice: whoever hears one more
-//! (pull), or is heard by one more (push), shares out its weights anew.
+//! [`shared`] is for one set of links that carries both graphs, [`separate`] for a pull graph and a push
+//! graph of their own. New links run between distinct agents that had none. Their weights are the user's
+//! choice: whoever hears one more (pull), or is heard by one more (push), shares out its weights anew.
 
 use super::assumption::{check_aperiodic, self_weighted};
 use super::{Components, Digraph};
@@ -31,12 +31,12 @@ impl Repair {
     }
 }
 
-/// The fewest links that make a digraph strongly connected: max(sources, sinks) of its condensation, where a component
-/// without links to others is both; none if there is but one component.
+/// The fewest links that make a digraph strongly connected: max(sources, sinks) of its condensation, where a
+/// component without links to others is both; none if there is but one component.
 ///
-/// Fewer cannot do: every source needs a link in, every sink a link out. That this number suffices is a theorem of Eswaran and
-/// Tarjan (1976), whose construction this is: a cycle through sources and the sinks below them, with what is left over
-/// hung into it.
+/// Fewer cannot do: every source needs a link in, every sink a link out. That this number suffices is a
+/// theorem of Eswaran and Tarjan (1976), whose construction this is: a cycle through sources and the sinks
+/// below them, with what is left over hung into it.
 ///
 /// # Complexity
 /// O(n + m).
@@ -54,10 +54,11 @@ pub fn strongly_connecting(graph: &Digraph) -> Vec<(usize, usize)> {
     links.map(|(from, to)| (components.first(from), components.first(to))).collect()
 }
 
-/// The fewest links to add where one set of links carries both graphs, as it does for all families and edge lists.
+/// The fewest links to add where one set of links carries both graphs, as it does for all families and edge
+/// lists.
 ///
-/// A common root r must reach everyone on the links (pull) and be reached by everyone on the same links (push): they must
-/// be strongly connected, and then every agent is a root. O(n + m).
+/// A common root r must reach everyone on the links (pull) and be reached by everyone on the same links
+/// (push): they must be strongly connected, and then every agent is a root. O(n + m).
 ///
 /// # Arguments
 /// * `pull`, `push`: R and C; links of either count for both.
@@ -79,13 +80,13 @@ pub fn shared(pull: &Mixing, push: &Mixing) -> Result<Repair> {
     })
 }
 
-/// The fewest links to add to a pull graph G_R and a push graph G_C of their own, so that they have a common root; a link
-/// added to both counts twice.
+/// The fewest links to add to a pull graph G_R and a push graph G_C of their own, so that they have a common
+/// root; a link added to both counts twice.
 ///
-/// For r to reach everyone in G_R, each source component of it that does not hold r needs a link in, and a link from r
-/// is enough: as many links as there are sources, less one if r is in a source. The same holds for the sinks of G_C.
-/// Where r is matters only through these two ones, so the best root is an agent in a source of G_R and in a sink of G_C;
-/// failing that, in either; failing that, anyone. O(n + m).
+/// For r to reach everyone in G_R, each source component of it that does not hold r needs a link in, and a
+/// link from r is enough: as many links as there are sources, less one if r is in a source. The same holds
+/// for the sinks of G_C. Where r is matters only through these two ones, so the best root is an agent in a
+/// source of G_R and in a sink of G_C; failing that, in either; failing that, anyone. O(n + m).
 ///
 /// ```
 /// use oneway::graph::{Digraph, repair, weights};
@@ -139,8 +140,8 @@ impl Sources {
     }
 }
 
-/// Whether, with `links` added, all cycles among the agents that reach `root` still have a common divisor. `mixing` says
-/// who has a self-weight.
+/// Whether, with `links` added, all cycles among the agents that reach `root` still have a common divisor.
+/// `mixing` says who has a self-weight.
 fn stays_periodic(graph: &Digraph, links: &[(usize, usize)], root: usize, mixing: &Mixing) -> Result<bool> {
     let repaired = Digraph::from_edges(graph.agents(), graph.edges().chain(links.iter().copied()))?;
     let roots = repaired.reaching(root);
@@ -187,8 +188,9 @@ fn connect(dag: &Digraph) -> Vec<(usize, usize)> {
         return turned(&connect(&dag.reversed()));
     }
     let Pairs { pairs, sources, sinks } = Pairs::new(dag, &sources, &sinks);
-    // A source and a sink that are left over make a way from the cycle back to it: some paired source leads to the sink,
-    // and the source leads to some paired sink. There are at least as many sinks; the rest are stations of the cycle.
+    // A source and a sink that are left over make a way from the cycle back to it: some paired source leads
+    // to the sink, and the source leads to some paired sink. There are at least as many sinks; the rest are
+    // stations of the cycle.
     let beside = sinks.iter().copied().zip(sources.iter().copied());
     let rest = sinks.iter().skip(sources.len()).chain(&isolated).map(|&node| (node, node));
     let stations: Vec<(usize, usize)> = pairs.into_iter().chain(rest).collect();
@@ -197,8 +199,8 @@ fn connect(dag: &Digraph) -> Vec<(usize, usize)> {
     cycle.chain(beside).collect()
 }
 
-/// Sources with sinks that they lead to, and those left over: each source left over leads to some paired sink, and to
-/// each sink left over leads some paired source.
+/// Sources with sinks that they lead to, and those left over: each source left over leads to some paired
+/// sink, and to each sink left over leads some paired source.
 struct Pairs {
     pairs: Vec<(usize, usize)>,
     sources: Vec<usize>,
@@ -208,8 +210,8 @@ struct Pairs {
 impl Pairs {
     /// Searches from each source through what no search has been to, up to the first sink.
     ///
-    /// From what a search gave up all ways lead to where others have been, and so to a paired sink; what it left undone is
-    /// on its way to its own sink, and so below its source. O(n + m) for all together.
+    /// From what a search gave up all ways lead to where others have been, and so to a paired sink; what it
+    /// left undone is on its way to its own sink, and so below its source. O(n + m) for all together.
     fn new(dag: &Digraph, sources: &[usize], sinks: &[usize]) -> Self {
         let mut been = vec![false; dag.agents()];
         let mut pairs = vec![];

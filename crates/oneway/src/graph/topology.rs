@@ -183,8 +183,8 @@ impl Topology {
         &self.period
     }
 
-    /// A period as one pair on p·n nodes: node k·n + i is agent i as round k begins, and round k leads from there to
-    /// round k + 1. Sparse, where the product of the period's matrices is not.
+    /// A period as one pair on p·n nodes: node k·n + i is agent i as round k begins, and round k leads from
+    /// there to round k + 1. Sparse, where the product of the period's matrices is not.
     fn unrolled(&self) -> Result<Cow<'_, Pair>> {
         let (p, n) = (self.period.len(), self.agents());
         if let [only] = &self.period[..] {
@@ -206,8 +206,8 @@ impl Topology {
 
     /// π_R, π_C and c_π as round k begins; computed at the first call and kept.
     ///
-    /// For a time-varying topology these move with the round: φ_{k+1}ᵀR_k = φ_kᵀ and C_kψ_k = ψ_{k+1}, which makes them
-    /// together the stationary vectors of the unrolled period.
+    /// For a time-varying topology these move with the round: φ_{k+1}ᵀR_k = φ_kᵀ and C_kψ_k = ψ_{k+1}, which
+    /// makes them together the stationary vectors of the unrolled period.
     pub fn stationary(&self, k: u64) -> Result<&Stationary> {
         let all = match self.stationary.get() {
             Some(all) => all,
@@ -245,9 +245,10 @@ impl Topology {
         Ok(sum / p as f64)
     }
 
-    /// What a step size given as *effective* is divided by, for methods of this kind that descend along their tracker: c_π for
-    /// push-pull methods, n for pull-only ones (what they follow is the sum of all gradients, not the mean), 1 for all others.
-    /// A method may know better: [`Method::step_divisor`](crate::method::Method::step_divisor).
+    /// What a step size given as *effective* is divided by, for methods of this kind that descend along their
+    /// tracker: c_π for push-pull methods, n for pull-only ones (what they follow is the sum of all
+    /// gradients, not the mean), 1 for all others. A method may know better:
+    /// [`Method::step_divisor`](crate::method::Method::step_divisor).
     pub fn step_divisor(&self, network: Network) -> Result<f64> {
         match network {
             Network::PushPull => self.c_pi(),
@@ -256,7 +257,8 @@ impl Topology {
         }
     }
 
-    /// Whether a method made for this kind of network can run here; the error says what is missing, and between whom.
+    /// Whether a method made for this kind of network can run here; the error says what is missing, and
+    /// between whom.
     pub fn check(&self, network: Network) -> Result<()> {
         match network {
             Network::PushPull => self.check_common_root().map(drop),
@@ -273,8 +275,8 @@ impl Topology {
         }
     }
 
-    /// Assumption 1 (corrected): over a period, the pull graph and the reversed push graph each have a spanning tree, and
-    /// the two share a root. Returns the common roots, as round 0 begins.
+    /// Assumption 1 (corrected): over a period, the pull graph and the reversed push graph each have a
+    /// spanning tree, and the two share a root. Returns the common roots, as round 0 begins.
     pub fn check_common_root(&self) -> Result<Vec<usize>> {
         let (p, n) = (self.period.len(), self.agents());
         let unrolled = self.unrolled()?;
@@ -289,8 +291,8 @@ impl Topology {
             .map_err(|error| self.over_a_period(error))
     }
 
-    /// What row-stochastic methods need: over a period, everyone's model reaches everyone; everyone gives itself a weight; and
-    /// π_R does not move with the round, for it is learnt once.
+    /// What row-stochastic methods need: over a period, everyone's model reaches everyone; everyone gives
+    /// itself a weight; and π_R does not move with the round, for it is learnt once.
     fn check_pulls_everywhere(&self) -> Result<()> {
         graph::strongly_connected(&self.unrolled()?.pull, self.period.len())
             .map_err(|error| self.over_a_period(error))?;

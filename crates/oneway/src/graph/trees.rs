@@ -5,8 +5,8 @@ use crate::{Error, Result};
 
 /// A spanning tree of a digraph, each agent but the root with its parent.
 ///
-/// In a *pull* tree every agent hears its parent, so what the root has flows down to everyone. In a *push* tree every
-/// agent is heard by its parent, so what everyone has flows up to the root.
+/// In a *pull* tree every agent hears its parent, so what the root has flows down to everyone. In a *push*
+/// tree every agent is heard by its parent, so what everyone has flows up to the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tree {
     root: usize,
@@ -16,8 +16,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The breadth-first tree along the edges: from the root, neighbours in ascending id, first to reach an agent is
-    /// its parent.
+    /// The breadth-first tree along the edges: from the root, neighbours in ascending id, first to reach an
+    /// agent is its parent.
     ///
     /// # Arguments
     /// * `graph`: where to find it.
@@ -125,8 +125,8 @@ impl Tree {
         (i != self.root).then_some(parent)
     }
 
-    /// The number of links between the root and the farthest agent: after that many rounds all have heard from the root
-    /// (pull), or the root from all (push).
+    /// The number of links between the root and the farthest agent: after that many rounds all have heard
+    /// from the root (pull), or the root from all (push).
     pub fn depth(&self) -> usize {
         self.depth
     }

@@ -1,7 +1,7 @@
 //! From a digraph or a tree to mixing weights.
 //!
-//! `W[i][j]` is the weight that agent i applies to what it gets from j. Pull matrices R are row-stochastic, push
-//! matrices C column-stochastic. All functions take O(n + m), those of trees O(n log n).
+//! `W[i][j]` is the weight that agent i applies to what it gets from j. Pull matrices R are row-stochastic,
+//! push matrices C column-stochastic. All functions take O(n + m), those of trees O(n log n).
 
 use super::{Digraph, Tree};
 use crate::graph::mixing::{Link, Mixing, Stochastic};
@@ -64,7 +64,8 @@ pub fn metropolis(graph: &Digraph) -> Result<Mixing> {
 
 /// The pull matrix of a tree, R\[r\]\[r\] = 1 and R\[i\]\[parent i\] = 1; if `lazy`, ½I + ½ of that.
 ///
-/// With weight 1, R^depth = 1e_rᵀ exactly: after as many rounds as the tree is deep, all have what the root had.
+/// With weight 1, R^depth = 1e_rᵀ exactly: after as many rounds as the tree is deep, all have what the root
+/// had.
 ///
 /// ```
 /// use oneway::graph::{Tree, families, weights};
@@ -79,7 +80,8 @@ pub fn pull_tree(tree: &Tree, lazy: bool) -> Result<Mixing> {
 
 /// The push matrix of a tree, C\[r\]\[r\] = 1 and C\[parent j\]\[j\] = 1; if `lazy`, ½I + ½ of that.
 ///
-/// With weight 1, C^depth = e_r1ᵀ exactly: after as many rounds as the tree is deep, the root has the sum of all.
+/// With weight 1, C^depth = e_r1ᵀ exactly: after as many rounds as the tree is deep, the root has the sum of
+/// all.
 ///
 /// ```
 /// use oneway::graph::{Tree, families, weights};

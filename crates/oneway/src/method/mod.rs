@@ -9,6 +9,7 @@
 
 mod blocks;
 mod by_rule;
+mod carried;
 mod equations;
 mod profile;
 mod round;

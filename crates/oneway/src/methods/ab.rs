@@ -1,14 +1,19 @@
-//! AB and its family: combine, then adapt. Models are mixed first, and the step is taken with one's own tracker.
+//! AB and its family: combine, then adapt. Models are mixed first, and the step is taken with one's own
+//! tracker.
 //!
-//! X⁺ = RS − ηV + β(X − X⁻); S⁺ = X⁺ + γ(X⁺ − X); M⁺ = the estimator's, at S⁺; V⁺ = CV + M⁺ − M, from V₀ = M₀ and X⁻ = S₀ = X₀.
+//! X⁺ = RS − ηV + β(X − X⁻); S⁺ = X⁺ + γ(X⁺ − X); M⁺ = the estimator's, at S⁺; V⁺ = CV + M⁺ − M, from V₀ = M₀
+//! and X⁻ = S₀ = X₀.
 //!
-//! - gradients and β = γ = 0: **AB** (Xin & Khan 2018), and with one doubly stochastic W for both **GT** (Qu & Li 2018).
-//! - gradients and a heavy ball β > 0: **ABm** (Xin & Khan 2020), with stochastic gradients on time-varying digraphs
-//!   **DSGTm-TV** (2024).
-//! - with Nesterov's extrapolation γ > 0 too: the **accelerated AB/Push-Pull** (Nguyen, Nguyen & Nedić 2023). Its rule is from
-//!   memory. What is tested: β = γ = 0 is AB, γ = 0 is ABm, one agent is Nesterov's descent with a heavy ball, and Lemma 2. Not
-//!   verified against the authors' text: that all agents share one β and one γ, and the start.
-//! - SAGA's table in place of gradients: **AB-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise floor.
+//! - gradients and β = γ = 0: **AB** (Xin & Khan 2018), and with one doubly stochastic W for both **GT** (Qu
+//!   & Li 2018).
+//! - gradients and a heavy ball β > 0: **ABm** (Xin & Khan 2020), with stochastic gradients on time-varying
+//!   digraphs **DSGTm-TV** (2024).
+//! - with Nesterov's extrapolation γ > 0 too: the **accelerated AB/Push-Pull** (Nguyen, Nguyen & Nedić 2023).
+//!   Its rule is from memory. What is tested: β = γ = 0 is AB, γ = 0 is ABm, one agent is Nesterov's descent
+//!   with a heavy ball, and Lemma 2. Not verified against the authors' text: that all agents share one β and
+//!   one γ, and the start.
+//! - SAGA's table in place of gradients: **AB-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise
+//!   floor.
 
 use crate::graph::Subgraph;
 use crate::method::{At, Mail, Method, Network, Profile, Rule};

@@ -7,14 +7,16 @@
 //! - a⁺ = ϱa + (1−ϱ)∇F(x⁺; ξ⁺)²
 //! - w⁺ = Ww + u⁺ − u
 //!
-//! from u₀ = w₀ = ∇F(x₀; ξ₀) and a₀ = (1−ϱ)∇F(x₀; ξ₀)², as if a were zero before. γ is the schedule's step; the authors' η is ι
-//! here. (1/n)Σw = (1/n)Σu always, as W is doubly stochastic, which is all that the rule asks of it.
+//! from u₀ = w₀ = ∇F(x₀; ξ₀) and a₀ = (1−ϱ)∇F(x₀; ξ₀)², as if a were zero before. γ is the schedule's step;
+//! the authors' η is ι here. (1/n)Σw = (1/n)Σu always, as W is doubly stochastic, which is all that the rule
+//! asks of it.
 //!
-//! Written from memory of the paper. Tested: with ϱ = 1, β = 1 and ι = 1 it is gradient tracking (Qu & Li) with the step
-//! γ/ρ; with ϱ = 1 and ι = 1 it is the same with the STORM estimator; all agents come to rest only where w = 0 and all x are
-//! equal, hence at ∇F = 0, whatever the scales of the agents are. Not verified: the start, whether the authors use a⁺ in
-//! place of a in the same round, and whether trackers are mixed before u⁺ − u is added, as here, or after, W(w + u⁺ − u), which would take
-//! a second exchange a round: of the paper no more than the abstract could be had, and there is no public code.
+//! Written from memory of the paper. Tested: with ϱ = 1, β = 1 and ι = 1 it is gradient tracking (Qu & Li)
+//! with the step γ/ρ; with ϱ = 1 and ι = 1 it is the same with the STORM estimator; all agents come to rest
+//! only where w = 0 and all x are equal, hence at ∇F = 0, whatever the scales of the agents are. Not
+//! verified: the start, whether the authors use a⁺ in place of a in the same round, and whether trackers are
+//! mixed before u⁺ − u is added, as here, or after, W(w + u⁺ − u), which would take a second exchange a
+//! round: of the paper no more than the abstract could be had, and there is no public code.
 
 use crate::Result;
 use crate::graph::Subgraph;
@@ -24,8 +26,8 @@ use crate::methods::{Kind, Trust, momentum_coefficient};
 use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
 
-/// Adaptive steps along a tracked STORM estimate; state is (x, w, u, a), x⁺ while it is worked out, and the gradient at x with
-/// the new sample.
+/// Adaptive steps along a tracked STORM estimate; state is (x, w, u, a), x⁺ while it is worked out, and the
+/// gradient at x with the new sample.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdaMdos {
     β: f64,

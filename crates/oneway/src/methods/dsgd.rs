@@ -1,9 +1,9 @@
 //! DSGD, decentralised SGD (Lian et al. 2017): step and average with the neighbours, nothing else.
 //!
-//! X⁺ = W(X − ηM), adapt then combine; or X⁺ = WX − ηM, combine then adapt. M⁺ is the estimator's: gradients make DSGD, a
-//! heavy ball M⁺ = μM + G⁺ makes the rounds of PD-SGDM (Gao & Huang 2020) that exchange. One doubly stochastic W is all that
-//! is asked for: it keeps the mean, so that x̄⁺ = x̄ − ηm̄ on any balanced digraph. No bias is corrected: where data differ,
-//! agents stop an O(η) apart.
+//! X⁺ = W(X − ηM), adapt then combine; or X⁺ = WX − ηM, combine then adapt. M⁺ is the estimator's: gradients
+//! make DSGD, a heavy ball M⁺ = μM + G⁺ makes the rounds of PD-SGDM (Gao & Huang 2020) that exchange. One
+//! doubly stochastic W is all that is asked for: it keeps the mean, so that x̄⁺ = x̄ − ηm̄ on any balanced
+//! digraph. No bias is corrected: where data differ, agents stop an O(η) apart.
 
 use crate::Result;
 use crate::graph::Subgraph;
@@ -13,7 +13,8 @@ use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
 use crate::parameters::{Parameter, Parameters};
 
-/// Steps and averages; state is (x, m), x⁺ while it is worked out if it combines first, and the estimator's memory.
+/// Steps and averages; state is (x, m), x⁺ while it is worked out if it combines first, and the estimator's
+/// memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dsgd<E> {
     estimator: E,

@@ -1,12 +1,13 @@
 //! DSMT, Distributed Stochastic Momentum Tracking (Huang, Pu & Nedić 2024), the ancestor of SMTPP.
 //!
-//! W̄ = (I + W)/2; X⁺ = W̄(X − ηY); Z⁺ = βZ + (1−β)G⁺; Y⁺ = W̄(Y + Z⁺ − Z), from Y₀ = Z₀ = (1−β)G₀, as in the authors' code.
-//! The tracker is mixed after the new momentum has been added, so that X two rounds on depends on gradients two links away:
-//! no single exchange can do it, and a round has two. Models go in the first, trackers in the second.
+//! W̄ = (I + W)/2; X⁺ = W̄(X − ηY); Z⁺ = βZ + (1−β)G⁺; Y⁺ = W̄(Y + Z⁺ − Z), from Y₀ = Z₀ = (1−β)G₀, as in the
+//! authors' code. The tracker is mixed after the new momentum has been added, so that X two rounds on depends
+//! on gradients two links away: no single exchange can do it, and a round has two. Models go in the first,
+//! trackers in the second.
 //!
-//! **Loopless Chebyshev acceleration** is the momentum of a heavy ball in the mixing. In place of S ↦ W̄S the authors write
-//! S ↦ (1+η_w)W̄S − η_w S₋, with S₋ what was mixed the round before and moved as S was since then. With D the last move
-//! that mixing made, this is
+//! **Loopless Chebyshev acceleration** is the momentum of a heavy ball in the mixing. In place of S ↦ W̄S the
+//! authors write S ↦ (1+η_w)W̄S − η_w S₋, with S₋ what was mixed the round before and moved as S was since
+//! then. With D the last move that mixing made, this is
 //!
 //! D⁺ = η_w D + (1+η_w)(W̄S − S), then S + D⁺, from D₀ = 0,
 //!
@@ -16,9 +17,10 @@
 //! That argument needs real eigenvalues and powers of one matrix, so the accelerated form asks for a symmetric W that stays the
 //! same (with random matchings and η_w = 0.8 it diverges); the plain one for a balanced.
 //!
-//! Read in the authors' code (Kun73/DSMT): the rule, where S₋ is a second copy of X and of Y that starts as they do, so that D₀ = 0; the
-//! start Y₀ = Z₀ = (1−β)G₀; and η_w, which is written (1 + (1−s)/(1+s))/2 there with s = √(1−ρ²), the same number. There β is not free
-//! but √η_w (convex) or 1 − n^(−1/3)(1 − √η_w) (nonconvex); here λ = 1−β is a parameter.
+//! Read in the authors' code (Kun73/DSMT): the rule, where S₋ is a second copy of X and of Y that starts as
+//! they do, so that D₀ = 0; the start Y₀ = Z₀ = (1−β)G₀; and η_w, which is written (1 + (1−s)/(1+s))/2 there
+//! with s = √(1−ρ²), the same number. There β is not free but √η_w (convex) or 1 − n^(−1/3)(1 − √η_w)
+//! (nonconvex); here λ = 1−β is a parameter.
 
 use crate::graph::Subgraph;
 use crate::method::{Ask, At, Exchange, Mail, Network, Profile, Reliance, Rule};
@@ -28,8 +30,8 @@ use crate::numeric::Real;
 use crate::parameters::Parameter;
 use crate::{Error, Result};
 
-/// Tracks what an estimator makes of the gradients, mixed twice a round; state is (x, y, z), the last moves of mixing x and y,
-/// and the estimator's memory.
+/// Tracks what an estimator makes of the gradients, mixed twice a round; state is (x, y, z), the last moves
+/// of mixing x and y, and the estimator's memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dsmt<E> {
     estimator: E,
@@ -133,8 +135,8 @@ impl<E: Estimator> Rule for Dsmt<E> {
     }
 }
 
-/// An estimator that has begun: m₀ is what it makes of its own start and of the first gradient. Momentum from zero becomes
-/// m₀ = λ∇F_i(x₀; ξ₀).
+/// An estimator that has begun: m₀ is what it makes of its own start and of the first gradient. Momentum from
+/// zero becomes m₀ = λ∇F_i(x₀; ξ₀).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Begun<E>(pub E);
 

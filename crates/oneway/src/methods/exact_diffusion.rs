@@ -1,14 +1,17 @@
-//! Exact diffusion and D² (Yuan, Ying, Zhao & Sayed 2019; Tang, Lian, Yan, Zhang & Liu 2018), in the SUDA framework of
-//! Alghunaim & Yuan (2022): the bias of DSGD corrected with a single exchange.
+//! Exact diffusion and D² (Yuan, Ying, Zhao & Sayed 2019; Tang, Lian, Yan, Zhang & Liu 2018), in the SUDA
+//! framework of Alghunaim & Yuan (2022): the bias of DSGD corrected with a single exchange.
 //!
-//! X⁺ = W̃(2X − X⁻ − η(G − G⁻)) after X₁ = W̃(X₀ − ηG₀), with W̃ = (I + W)/2 for exact diffusion and W̃ = W for D².
+//! X⁺ = W̃(2X − X⁻ − η(G − G⁻)) after X₁ = W̃(X₀ − ηG₀), with W̃ = (I + W)/2 for exact diffusion and W̃ = W
+//! for D².
 //!
-//! It tracks without sending a tracker. With V = G + (X⁻ − X)/η − G⁻, what is mixed is X − ηV, and the rule becomes
+//! It tracks without sending a tracker. With V = G + (X⁻ − X)/η − G⁻, what is mixed is X − ηV, and the rule
+//! becomes
 //!
 //! X⁺ = W̃(X − ηV); V⁺ = (X − X⁺)/η + G⁺ − G, from V₀ = G₀.
 //!
-//! W̃ keeps the mean, so (1/n)ΣV = (1/n)ΣG in every round. A rule with two rounds in it is open to interpretation where η
-//! changes; in this form each round uses its own η, x̄ moves by −η_k·ḡ, and V needs no time to adapt to a new step.
+//! W̃ keeps the mean, so (1/n)ΣV = (1/n)ΣG in every round. A rule with two rounds in it is open to
+//! interpretation where η changes; in this form each round uses its own η, x̄ moves by −η_k·ḡ, and V needs no
+//! time to adapt to a new step.
 //!
 //! W must be symmetric and stay the same. Its eigenvalues λ must be real and −1/3 or more in W̃ (z² = λ(2z − 1) then has its
 //! roots inside the unit disc; at −1/3 one is −1, and only curvature damps it), which (I + W)/2 always satisfies. D² leaves that to the network, and refuses one that has not got

@@ -1,13 +1,14 @@
 //! FROST, also called Pull-Diag-GT (Xin, Xi & Khan 2019): gradient tracking with row-stochastic R alone.
 //!
-//! Y⁺ = RY from Y₀ = I; X⁺ = RX − ηZ; Z⁺ = RZ + U⁺ − U with u_i = m_i/[y_i]_i, from Z₀ = U₀ = M₀. No agent needs to know who hears it.
+//! Y⁺ = RY from Y₀ = I; X⁺ = RX − ηZ; Z⁺ = RZ + U⁺ − U with u_i = m_i/[y_i]_i, from Z₀ = U₀ = M₀. No agent
+//! needs to know who hears it.
 //!
-//! Rows of Y = Rᵏ tend to π_Rᵀ, and so does the own entry [y_i]_i to π_R,i. Pulling trackers keeps Σ_i π_R,i z_i = Σ_i π_R,i u_i, which
-//! tends to Σ_i m_i: dividing by [y_i]_i undoes the weight that R gives to an agent. What is followed is the sum of the gradients, not
-//! their mean.
+//! Rows of Y = Rᵏ tend to π_Rᵀ, and so does the own entry [y_i]_i to π_R,i. Pulling trackers keeps Σ_i π_R,i
+//! z_i = Σ_i π_R,i u_i, which tends to Σ_i m_i: dividing by [y_i]_i undoes the weight that R gives to an
+//! agent. What is followed is the sum of the gradients, not their mean.
 //!
-//! Early on [y_i]_i may be far below π_R,i: on a directed ring it falls to 2⁻ⁿ before the walk comes round, and the first gradients
-//! are blown up by as much. That is the rule, not its implementation.
+//! Early on [y_i]_i may be far below π_R,i: on a directed ring it falls to 2⁻ⁿ before the walk comes round,
+//! and the first gradients are blown up by as much. That is the rule, not its implementation.
 
 use crate::Result;
 use crate::graph::Subgraph;

@@ -1,14 +1,16 @@
-//! Momentum from what the network did: QG-DSGDm (Lin, Karimireddy, Stich & Jaggi 2021) and DecentLaM (Yuan et al. 2021).
+//! Momentum from what the network did: QG-DSGDm (Lin, Karimireddy, Stich & Jaggi 2021) and DecentLaM (Yuan et
+//! al. 2021).
 //!
-//! DSGD with a heavy ball of each agent's own gradients pushes agents apart where data differ. Both methods take the momentum
-//! from the way that the model went through the network, (x − x after mixing)/η, in place of the agent's own gradient.
+//! DSGD with a heavy ball of each agent's own gradients pushes agents apart where data differ. Both methods
+//! take the momentum from the way that the model went through the network, (x − x after mixing)/η, in place
+//! of the agent's own gradient.
 //!
 //! - **QG-DSGDm**: X½ = X − η(βM + G); X⁺ = WX½; M⁺ = βM + (1−β)(X − X⁺)/η.
-//! - **DecentLaM**: G̃ = (X − W(X − ηG))/η; M⁺ = βM + G̃; X⁺ = X − ηM⁺. At a constant η that is DSGD with a heavy ball around
-//!   the mixing, X⁺ = W(X − ηG) + β(X − X⁻).
+//! - **DecentLaM**: G̃ = (X − W(X − ηG))/η; M⁺ = βM + G̃; X⁺ = X − ηM⁺. At a constant η that is DSGD with a
+//!   heavy ball around the mixing, X⁺ = W(X − ηG) + β(X − X⁻).
 //!
-//! M₀ = 0, and η is that of the round. A doubly stochastic W is all that the rules ask for: it keeps the mean. β = 0 is DSGD
-//! in both. Neither corrects DSGD's own bias.
+//! M₀ = 0, and η is that of the round. A doubly stochastic W is all that the rules ask for: it keeps the
+//! mean. β = 0 is DSGD in both. Neither corrects DSGD's own bias.
 
 use crate::Result;
 use crate::graph::Subgraph;

@@ -45,8 +45,8 @@ pub struct Kind {
     pub name: &'static str,
     /// What it is, in a line.
     pub about: &'static str,
-    /// What it does to the equations of the method inside it, in a line; none for a rule, whose own equations are printed from
-    /// its code ([`Trace::equations`](crate::method::Trace::equations)).
+    /// What it does to the equations of the method inside it, in a line; none for a rule, whose own equations
+    /// are printed from its code ([`Trace::equations`](crate::method::Trace::equations)).
     pub alters: Option<&'static str>,
     /// Whose method it is.
     pub reference: &'static str,
@@ -70,7 +70,8 @@ pub type WithEstimator = fn(&Parameters, AnyEstimator) -> Result<Box<dyn Method>
 pub enum Trust {
     /// In the authors' code or text, the start included.
     A,
-    /// In a standard form, the same in several sources; or in the authors' code, except for something that its documentation names.
+    /// In a standard form, the same in several sources; or in the authors' code, except for something that
+    /// its documentation names.
     B,
     /// From memory: its identities hold, and its documentation says what was not verified.
     C,

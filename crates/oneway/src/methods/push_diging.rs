@@ -1,11 +1,12 @@
 //! Push-DIGing and its family: gradient tracking through push-sum, with column-stochastic C alone.
 //!
-//! u⁺ = C(u − ηy); w⁺ = Cw; x⁺ = u⁺/w⁺; M⁺ = the estimator's, at x⁺; y⁺ = Cy + M⁺ − M, from u₀ = x₀, w₀ = 1, y₀ = M₀. The tracker
-//! y is not divided by w.
+//! u⁺ = C(u − ηy); w⁺ = Cw; x⁺ = u⁺/w⁺; M⁺ = the estimator's, at x⁺; y⁺ = Cy + M⁺ − M, from u₀ = x₀, w₀ = 1,
+//! y₀ = M₀. The tracker y is not divided by w.
 //!
 //! - gradients: **Push-DIGing** (Nedić, Olshevsky & Shi 2017), here with stochastic ones.
 //! - combining first, u⁺ = Cu − ηy: **ADD-OPT** (Xi, Xin & Khan 2018), stochastic: S-ADDOPT.
-//! - combining first, with SAGA's table: **Push-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise floor.
+//! - combining first, with SAGA's table: **Push-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise
+//!   floor.
 
 use crate::Result;
 use crate::graph::Subgraph;

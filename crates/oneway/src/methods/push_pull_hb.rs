@@ -1,7 +1,8 @@
 //! Push-Pull-HB: momentum after tracking, where SMTPP has it before.
 //!
-//! U⁺ = (1−λ)U + λV; X⁺ = R(X − ηU⁺); V⁺ = CV + M⁺ − M, from U₀ = 0 and V₀ = M₀. λ = 1 is Push-Pull. What tells it from SMTPP is
-//! the order alone: SMTPP tracks the agents' momenta, this smooths the tracked gradient at each agent.
+//! U⁺ = (1−λ)U + λV; X⁺ = R(X − ηU⁺); V⁺ = CV + M⁺ − M, from U₀ = 0 and V₀ = M₀. λ = 1 is Push-Pull. What
+//! tells it from SMTPP is the order alone: SMTPP tracks the agents' momenta, this smooths the tracked
+//! gradient at each agent.
 
 use crate::Result;
 use crate::graph::Subgraph;

@@ -1,20 +1,22 @@
 //! R-FAST, Robust Fully-Asynchronous Stochastic gradient Tracking (Zhu, Tian, Huang, Xu & He 2024).
 //!
-//! When agent i wakes: x⁺ = Σ_j R_ij (x_j − ηz_j) with what it has heard last; s = z + Σ_j (ρ_ij − ρ̃_ij) + g⁺ − g; z⁺ = C_ii s, and
-//! ρ_ji grows by C_ji s. The ρ are running sums, so that what a lost packet carried comes with the next.
+//! When agent i wakes: x⁺ = Σ_j R_ij (x_j − ηz_j) with what it has heard last; s = z + Σ_j (ρ_ij − ρ̃_ij) +
+//! g⁺ − g; z⁺ = C_ii s, and ρ_ji grows by C_ji s. The ρ are running sums, so that what a lost packet carried
+//! comes with the next.
 //!
-//! This is the round of an agent; who wakes, what is lost and the running sums belong to the engine. With everyone awake and
-//! nothing lost, z + Σ_j (ρ_ij − ρ̃_ij) is Σ_j C_ij s_j, self included, and a round is
+//! This is the round of an agent; who wakes, what is lost and the running sums belong to the engine. With
+//! everyone awake and nothing lost, z + Σ_j (ρ_ij − ρ̃_ij) is Σ_j C_ij s_j, self included, and a round is
 //!
 //! X⁺ = R(X − ηZ); S⁺ = CS + G⁺ − G; Z = diag(C)·S, from S₀ = G₀:
 //!
-//! Push-Pull in which an agent descends along the share of its tracker that it keeps. So the average moves by η·nΣ_i π_R,i C_ii
-//! π_C,i times the mean gradient, and that, not c_π, is what an effective step is divided by.
+//! Push-Pull in which an agent descends along the share of its tracker that it keeps. So the average moves by
+//! η·nΣ_i π_R,i C_ii π_C,i times the mean gradient, and that, not c_π, is what an effective step is divided
+//! by.
 //!
-//! The rule is from memory. What is tested: the recursion of S, the law (1/n)Σs = (1/n)Σg, and that diag(C) is all that tells it from
-//! Push-Pull. Not verified against the authors' text: the start z₀ = C_ii g₀ and the weights of links that change with the round,
-//! where C_ii is that of the round before. In wrappers C_ii stays the network's: with K exchanges it is not (C^K)_ii, in a local
-//! round not 1.
+//! The rule is from memory. What is tested: the recursion of S, the law (1/n)Σs = (1/n)Σg, and that diag(C)
+//! is all that tells it from Push-Pull. Not verified against the authors' text: the start z₀ = C_ii g₀ and
+//! the weights of links that change with the round, where C_ii is that of the round before. In wrappers C_ii
+//! stays the network's: with K exchanges it is not (C^K)_ii, in a local round not 1.
 
 use crate::Result;
 use crate::graph::topology::{Stationary, Subgraph, Topology};

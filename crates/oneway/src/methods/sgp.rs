@@ -1,10 +1,11 @@
 //! SGP, Stochastic Gradient Push (Assran, Loizou, Ballas & Rabbat 2019).
 //!
-//! z = x/w; x⁺ = C(x − ηm); w⁺ = Cw, from w₀ = 1, with m what the estimator makes of the gradients at z. Column-stochastic C
-//! alone biases x; the weight w carries the same bias, and z = x/w is free of it.
+//! z = x/w; x⁺ = C(x − ηm); w⁺ = Cw, from w₀ = 1, with m what the estimator makes of the gradients at z.
+//! Column-stochastic C alone biases x; the weight w carries the same bias, and z = x/w is free of it.
 //!
 //! - gradients, m = g(z): **SGP**.
-//! - a heavy ball, m⁺ = βm + g(z⁺): **SGP with momentum**, as its authors train with. The ball stays at home; it is not sent.
+//! - a heavy ball, m⁺ = βm + g(z⁺): **SGP with momentum**, as its authors train with. The ball stays at home;
+//!   it is not sent.
 
 use crate::Result;
 use crate::graph::Subgraph;

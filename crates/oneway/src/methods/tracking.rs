@@ -1,14 +1,15 @@
-//! Push-Pull and its family: models are pulled, and what each agent estimates of its gradient is tracked by pushing.
+//! Push-Pull and its family: models are pulled, and what each agent estimates of its gradient is tracked by
+//! pushing.
 //!
 //! X⁺ = R(X − ηV); M⁺ = the estimator's; V⁺ = CV + M⁺ − M, from V₀ = M₀. What is estimated makes the method:
 //!
-//! - gradients, M⁺ = G⁺: **Push-Pull** (Pu, Shi, Xu & Nedić 2020), Stochastic Push-Pull (You & Pu), and on two weight-1 trees
-//!   **STPP**. The old sample's gradient is kept and reused.
+//! - gradients, M⁺ = G⁺: **Push-Pull** (Pu, Shi, Xu & Nedić 2020), Stochastic Push-Pull (You & Pu), and on
+//!   two weight-1 trees **STPP**. The old sample's gradient is kept and reused.
 //! - gradients, with one doubly stochastic W for R and C: **DSGT** (Pu & Nedić 2021).
-//! - momentum, M⁺ = (1−λ)M + λG⁺ from M₀ = 0: **SMTPP** (Fan, Liao, Xu, Guo & Dian), Algorithm 1. So X₁ = X₀, and the gradient
-//!   that the paper computes at x₀ before the loop is never used.
-//! - STORM, D⁺ = g(x⁺; ξ⁺) + (1−a)(D − g(x; ξ⁺)) from D₀ = G₀: **STORM tracking**, as in the recursive-momentum trackers of the
-//!   undirected literature. a = 1 is Push-Pull.
+//! - momentum, M⁺ = (1−λ)M + λG⁺ from M₀ = 0: **SMTPP** (Fan, Liao, Xu, Guo & Dian), Algorithm 1. So X₁ = X₀,
+//!   and the gradient that the paper computes at x₀ before the loop is never used.
+//! - STORM, D⁺ = g(x⁺; ξ⁺) + (1−a)(D − g(x; ξ⁺)) from D₀ = G₀: **STORM tracking**, as in the
+//!   recursive-momentum trackers of the undirected literature. a = 1 is Push-Pull.
 
 use crate::Result;
 use crate::graph::Subgraph;

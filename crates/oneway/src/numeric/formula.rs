@@ -161,7 +161,7 @@ impl Formula {
             match factor {
                 Factor::Scalar(name) | Factor::Letter(name) => look(name),
                 Factor::Group(a) | Factor::Root(a) | Factor::Size(a) | Factor::Mixed(_, a) => {
-                    a.each_letter(look)
+                    a.each_letter(look);
                 }
                 Factor::Named(_, parts) => parts.iter().for_each(|part| part.each_letter(look)),
                 Factor::Choice(parts) => parts.iter().for_each(|part| part.each_letter(look)),
@@ -332,7 +332,8 @@ impl Term {
             let next = factor.text(alone && times == 1) + power;
             let named = text.chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').any(|c| c == '_');
             let digit = next.starts_with(|c: char| c.is_ascii_digit());
-            text += if (named && next.starts_with(char::is_alphabetic)) || digit { "·" } else { "" };
+            let word = matches!(factor, Factor::Named(..)) && !text.is_empty();
+            text += if (named && next.starts_with(char::is_alphabetic)) || digit || word { "·" } else { "" };
             text += &next;
             at += times.min(3);
         }

@@ -25,6 +25,14 @@ pub(crate) trait Vector<T>: Real {
     /// There is room for `LANES` numbers, and the machine has vectors of this kind.
     #[allow(unsafe_code)]
     unsafe fn store(self, place: *mut T);
+
+    /// Does the work in a function of its own, which is compiled for such vectors.
+    ///
+    /// # Safety
+    ///
+    /// The machine has vectors of this kind.
+    #[allow(unsafe_code)]
+    unsafe fn apart(work: impl FnOnce());
 }
 
 /// N numbers on which each operation is done at once, on any machine.
@@ -60,6 +68,12 @@ impl<T: Float, const N: usize> Vector<T> for Lanes<T, N> {
     unsafe fn store(self, place: *mut T) {
         // SAFETY: the caller's promise; an array needs no other alignment than its numbers
         unsafe { place.cast::<[T; N]>().write(self.0) };
+    }
+
+    #[inline(never)]
+    #[allow(unsafe_code)]
+    unsafe fn apart(work: impl FnOnce()) {
+        work();
     }
 }
 

@@ -125,7 +125,7 @@ mod x86 {
     /// registers: that makes their operations safe.
     macro_rules! vector {
         ($(#[$doc:meta])* $name:ident, $float:ty, $lanes:literal, [$($part:tt: $register:ty),+],
-            $load:ident $store:ident $set:ident $sqrt:ident $add:ident $sub:ident $mul:ident $div:ident, $choose:ident) => {
+            $load:ident $store:ident $set:ident $sqrt:ident $add:ident $sub:ident $mul:ident $div:ident, $choose:ident, $apart:ident) => {
             $(#[$doc])*
             #[derive(Debug, Clone, Copy)]
             struct $name($($register),+);
@@ -147,6 +147,12 @@ mod x86 {
                     const PART: usize = LANES / [$($part),+].len();
                     // SAFETY: the caller's promise
                     unsafe { $($store(place.add($part * PART), self.$part));+ }
+                }
+
+                #[inline(always)]
+                unsafe fn apart(work: impl FnOnce()) {
+                    // SAFETY: the caller's promise
+                    unsafe { $apart(work) }
                 }
             }
 
@@ -196,20 +202,32 @@ mod x86 {
         /// Eight in a register of 512 bits.
         Eight, f64, 8, [0: __m512d],
         _mm512_loadu_pd _mm512_storeu_pd _mm512_set1_pd _mm512_sqrt_pd
-        _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd, choose_512
+        _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd, choose_512, apart_512
     );
     vector!(
         /// Eight in two registers of 256 bits.
         TwiceFour, f64, 8, [0: __m256d, 1: __m256d],
         _mm256_loadu_pd _mm256_storeu_pd _mm256_set1_pd _mm256_sqrt_pd
-        _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd, choose_256
+        _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd, choose_256, apart_256
     );
     vector!(
         /// Eight of single precision in a register of 256 bits.
         EightSingle, f32, 8, [0: __m256],
         _mm256_loadu_ps _mm256_storeu_ps _mm256_set1_ps _mm256_sqrt_ps
-        _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps, choose_single
+        _mm256_add_ps _mm256_sub_ps _mm256_mul_ps _mm256_div_ps, choose_single, apart_256
     );
+
+    #[inline(never)]
+    #[target_feature(enable = "avx512f,avx512vl")]
+    fn apart_512(work: impl FnOnce()) {
+        work();
+    }
+
+    #[inline(never)]
+    #[target_feature(enable = "avx2")]
+    fn apart_256(work: impl FnOnce()) {
+        work();
+    }
 
     #[inline]
     #[target_feature(enable = "avx512f")]

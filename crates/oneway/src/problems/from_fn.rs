@@ -53,7 +53,8 @@ impl FromFn {
         Self { agents, dim, exact, sampled: None, batched: None, start: None, smoothness: f64::INFINITY }
     }
 
-    /// The same with stochastic gradients: `sampled(agent, x, draws, g)` writes one into `g`. An error ends the run.
+    /// The same with stochastic gradients: `sampled(agent, x, draws, g)` writes one into `g`. An error ends
+    /// the run.
     pub fn stochastic(
         self,
         sampled: impl Fn(usize, &[f64], &mut Draws, &mut [f64]) -> std::result::Result<(), Failure>

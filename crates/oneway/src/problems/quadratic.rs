@@ -16,8 +16,8 @@ use crate::{Error, Result};
 pub struct QuadraticShape {
     /// Dimension d.
     pub dim: usize,
-    /// Smallest and largest curvature; the coordinates' h_k are spaced evenly in logarithm between them. One coordinate
-    /// alone has the largest.
+    /// Smallest and largest curvature; the coordinates' h_k are spaced evenly in logarithm between them. One
+    /// coordinate alone has the largest.
     pub curvature: [f64; 2],
     /// ζ ≥ 0: how far the agents' own minimisers lie from the common one, in each coordinate.
     pub heterogeneity: f64,

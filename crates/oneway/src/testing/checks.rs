@@ -186,8 +186,8 @@ fn laws(subject: &Subject<'_>) -> Result {
     Ok(Passed::On(digraphs.len()))
 }
 
-/// Lemma 2, (1/n)Σv = (1/n)Σm, and its kin: what a method says it conserves stays to rounding, round after round, with any
-/// gradients. On one digraph, on every subgraph that the method may use.
+/// Lemma 2, (1/n)Σv = (1/n)Σm, and its kin: what a method says it conserves stays to rounding, round after
+/// round, with any gradients. On one digraph, on every subgraph that the method may use.
 pub fn conserves(subject: &Subject<'_>, digraph: &Digraph) -> Result<()> {
     let problem = logistic(digraph.agents(), Batch::Sampled(1))?;
     let method = subject.method()?;
@@ -196,7 +196,8 @@ pub fn conserves(subject: &Subject<'_>, digraph: &Digraph) -> Result<()> {
         let topology = subject.topology(graph, std::slice::from_ref(digraph), 0)?;
         let η = subject.raw_step(&topology, subject.step)?;
         let mut simulator = simulate(&*method, &problem, &topology, η)?;
-        // what is divided by its own share of π_R is at first divided by what is small, and rounding grows by as much
+        // what is divided by its own share of π_R is at first divided by what is small, and rounding grows by
+        // as much
         let rounding = if method.network() == Network::PullOnly { 1e-10 } else { 1e-13 };
         for round in 1..=60 {
             simulator.round()?;
@@ -214,7 +215,8 @@ pub fn conserves(subject: &Subject<'_>, digraph: &Digraph) -> Result<()> {
 
 fn threads(subject: &Subject<'_>) -> Result {
     let mut networks = 0;
-    // rows are shared among threads from n·d = 2¹⁵ on; rows of 67 numbers are filled up to 72, rows of 20 are not
+    // rows are shared among threads from n·d = 2¹⁵ on; rows of 67 numbers are filled up to 72, rows of 20 are
+    // not
     for (n, dim) in [(2000, 20), (600, 67)] {
         let shape = QuadraticShape { dim, curvature: [0.5, 1.0], heterogeneity: 1.0, noise: 0.3 };
         let problem = Tilted(Quadratic::new(shape, n, 3)?);

@@ -1,4 +1,5 @@
-//! A rule's straight-line programs, interpreted one number at a time: the engine's lanes must have the same bits.
+//! A rule's straight-line programs, interpreted one number at a time: the engine's lanes must have the same
+//! bits.
 
 use super::Failure;
 use crate::engine::Setup;

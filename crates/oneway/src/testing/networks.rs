@@ -11,8 +11,9 @@ const THERE_AND_BACK: &str = "there and back";
 /// Agents of every network of the table.
 pub(super) const AGENTS: usize = 9;
 
-/// Every family with n = 9 agents (random ones with the first seed that makes them strongly connected), and a period whose
-/// matrices do not commute, so that the order of rounds matters. Digraphs of one network are those of its period.
+/// Every family with n = 9 agents (random ones with the first seed that makes them strongly connected), and a
+/// period whose matrices do not commute, so that the order of rounds matters. Digraphs of one network are
+/// those of its period.
 pub fn networks() -> Result<Vec<(&'static str, Vec<Digraph>)>> {
     const SEEDS: u64 = 100;
     let connected = |graphs: &Vec<Digraph>| graphs.len() > 1 || graphs[0].is_strongly_connected();
@@ -30,7 +31,8 @@ pub fn networks() -> Result<Vec<(&'static str, Vec<Digraph>)>> {
     Ok(all)
 }
 
-/// Whether π_R is another in another round of this network of the table: where the rounds' weights are not doubly stochastic.
+/// Whether π_R is another in another round of this network of the table: where the rounds' weights are not
+/// doubly stochastic.
 pub fn π_moves(name: &str) -> bool {
     [THERE_AND_BACK, "random-links"].contains(&name)
 }

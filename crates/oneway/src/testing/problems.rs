@@ -8,7 +8,8 @@ use crate::numeric::sample::{Draws, Purpose};
 use crate::problem::Problem;
 use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
 
-/// A quadratic for every method: those that need samples find four, f_is = f_i tilted a little, and the mean of them is f_i.
+/// A quadratic for every method: those that need samples find four, f_is = f_i tilted a little, and the mean
+/// of them is f_i.
 #[derive(Debug)]
 pub struct Tilted(pub Quadratic);
 

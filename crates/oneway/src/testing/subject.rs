@@ -8,20 +8,22 @@ use crate::graph::{Digraph, Network};
 use crate::method::{Method, Reliance, Traced};
 use crate::methods::Kind;
 
-/// A method that is tested, and what is expected of it. [`Subject::new`] expects what most methods do; the fields say more.
+/// A method that is tested, and what is expected of it. [`Subject::new`] expects what most methods do; the
+/// fields say more.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     /// Its registry entry.
     pub kind: &'a Kind,
     /// The method itself, where it is data and not what the entry makes.
     pub traced: Option<&'a Traced>,
-    /// The effective step of its runs: x̄ moves by this times the mean gradient. 0.02, which the long cycles of the table allow
-    /// gradient tracking.
+    /// The effective step of its runs: x̄ moves by this times the mean gradient. 0.02, which the long cycles
+    /// of the table allow gradient tracking.
     pub step: f64,
-    /// Whether it finds the minimiser to rounding, with a constant step and exact gradients. If `None`: where its profile names
-    /// a tracker, or everyone hears everyone. A method that does not has to come near.
+    /// Whether it finds the minimiser to rounding, with a constant step and exact gradients. If `None`: where
+    /// its profile names a tracker, or everyone hears everyone. A method that does not has to come near.
     pub exact: Option<bool>,
-    /// Whether a step that is far too long makes it diverge. It does not where gradients are divided by their own size.
+    /// Whether a step that is far too long makes it diverge. It does not where gradients are divided by their
+    /// own size.
     pub diverges: bool,
     /// Whether it gets (I + W)/2 in place of W, where it needs one W whose eigenvalues are not too low.
     pub lazy_weights: bool,
@@ -83,8 +85,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// A raw step that moves the average by `effective` times the mean gradient in the long run, momentum of any kind included.
-    /// Parameters that are called `heavy_ball`, `nesterov` and `local_steps` are known.
+    /// A raw step that moves the average by `effective` times the mean gradient in the long run, momentum of
+    /// any kind included. Parameters that are called `heavy_ball`, `nesterov` and `local_steps` are known.
     pub fn raw_step(&self, topology: &Topology, effective: f64) -> Result<f64> {
         let default = |name: &str| self.kind.parameters.iter().find(|p| p.name == name)?.default;
         let rolling: f64 = ["heavy_ball", "nesterov"].into_iter().filter_map(default).sum();
@@ -92,7 +94,8 @@ impl<'a> Subject<'a> {
         Ok(effective * (1.0 - rolling) / (divisor * default("local_steps").unwrap_or(1.0)))
     }
 
-    /// The networks of the table that the method is made for, on each subgraph that it may use, with the digraphs of a period.
+    /// The networks of the table that the method is made for, on each subgraph that it may use, with the
+    /// digraphs of a period.
     pub fn networks(&self) -> Result<Vec<(Subgraph, &'static str, Vec<Digraph>)>> {
         let method = self.method()?;
         // copies are kept, and corrections made, on digraphs that do not change

@@ -1,10 +1,10 @@
 //! How fast a network averages: the spectral radii of R − 1π_Rᵀ and of C − π_C1ᵀ.
 //!
-//! Mixing matrices fall into blocks, one for each strongly connected component of their links, and their eigenvalues are
-//! those of the blocks: where R = (R_S 0; A B) with S the agents whom all hear from, R − 1π_Rᵀ = (R_S − 1π_Sᵀ 0; * B), and so
-//! on within B. Lone agents are blocks of one number, their self-weight, so that trees are exact: 0 with weight 1, ½ if
-//! lazy. Asked as one matrix, a lazy path of k agents has one eigenvalue with one eigenvector, which rounding moves by
-//! as much as the k-th root of what was rounded.
+//! Mixing matrices fall into blocks, one for each strongly connected component of their links, and their
+//! eigenvalues are those of the blocks: where R = (R_S 0; A B) with S the agents whom all hear from, R −
+//! 1π_Rᵀ = (R_S − 1π_Sᵀ 0; * B), and so on within B. Lone agents are blocks of one number, their self-weight,
+//! so that trees are exact: 0 with weight 1, ½ if lazy. Asked as one matrix, a lazy path of k agents has one
+//! eigenvalue with one eigenvector, which rounding moves by as much as the k-th root of what was rounded.
 
 use super::spectrum::{self, LinearMap};
 use crate::Result;
@@ -12,7 +12,8 @@ use crate::graph::Digraph;
 use crate::graph::mixing::Mixing;
 use crate::numeric::sample::{Draws, Purpose};
 
-/// ρ(R − 1π_Rᵀ): models come to agree like ρᵏ. `π_r` is π_R, see [`perron::left`](crate::graph::perron::left).
+/// ρ(R − 1π_Rᵀ): models come to agree like ρᵏ. `π_r` is π_R, see
+/// [`perron::left`](crate::graph::perron::left).
 ///
 /// ```
 /// use oneway::graph::{Tree, families, weights};
@@ -28,12 +29,14 @@ pub fn pull_radius(r: &Mixing, π_r: &[f64]) -> Result<f64> {
     radius(r, π_r, |shares| Limit { left: shares.to_vec(), right: vec![1.0; shares.len()] })
 }
 
-/// ρ(C − π_C1ᵀ): pushed mass comes to where it stays like ρᵏ. `π_c` is π_C, see [`perron::right`](crate::graph::perron::right).
+/// ρ(C − π_C1ᵀ): pushed mass comes to where it stays like ρᵏ. `π_c` is π_C, see
+/// [`perron::right`](crate::graph::perron::right).
 pub fn push_radius(c: &Mixing, π_c: &[f64]) -> Result<f64> {
     radius(c, π_c, |shares| Limit { left: vec![1.0; shares.len()], right: shares.to_vec() })
 }
 
-/// Rounds in which ρᵏ falls by a factor e: −1/ln ρ. `None` for ρ = 0, where a few rounds end it, and where nothing dies out.
+/// Rounds in which ρᵏ falls by a factor e: −1/ln ρ. `None` for ρ = 0, where a few rounds end it, and where
+/// nothing dies out.
 ///
 /// ```
 /// use oneway::theory::averaging::mixing_time;
@@ -89,7 +92,8 @@ struct Block {
 }
 
 impl Block {
-    /// Whether it is zero to rounding, as where everyone hears everyone: a random vector is gone in one round.
+    /// Whether it is zero to rounding, as where everyone hears everyone: a random vector is gone in one
+    /// round.
     fn vanishes(&mut self) -> bool {
         let mut draws = Draws::new(1, Purpose::Graph, self.dim(), 0);
         let mut x: Vec<f64> = (0..self.dim()).map(|_| draws.normal()).collect();

@@ -1,7 +1,8 @@
 //! Definition 1, made computable: norms in which R and C contract.
 //!
-//! R brings X closer to agreement in *some* norm: (R − Π_R)(X − Π_R X) = RX − Π_R X, and the spectral radius r of
-//! A = R − Π_R is below one, yet in the Euclidean norm one round may well drive agents apart. For any ρ ∈ (r, 1) the matrix
+//! R brings X closer to agreement in *some* norm: (R − Π_R)(X − Π_R X) = RX − Π_R X, and the spectral radius
+//! r of A = R − Π_R is below one, yet in the Euclidean norm one round may well drive agents apart. For any ρ
+//! ∈ (r, 1) the matrix
 //!
 //! P = I + AᵀPA/ρ² = Σ_j (Aᵀ)ʲAʲ/ρ²ʲ
 //!
@@ -79,7 +80,8 @@ impl Deviation {
     }
 }
 
-/// A norm ‖x‖² = xᵀPx in which a deviation contracts by ρ, with ‖x‖₂ ≤ ‖x‖ ≤ δ‖x‖₂ (Definition 1 and Lemma 1).
+/// A norm ‖x‖² = xᵀPx in which a deviation contracts by ρ, with ‖x‖₂ ≤ ‖x‖ ≤ δ‖x‖₂ (Definition 1 and Lemma
+/// 1).
 ///
 /// ```
 /// use oneway::graph::families;
@@ -146,7 +148,8 @@ impl Contraction {
         terms.sum()
     }
 
-    /// Checks from P, A, ρ and δ alone that this is what it says: P ⪰ I, ρ²P − AᵀPA ⪰ 0 and P ⪯ δ²I, up to rounding. O(n³).
+    /// Checks from P, A, ρ and δ alone that this is what it says: P ⪰ I, ρ²P − AᵀPA ⪰ 0 and P ⪯ δ²I, up to
+    /// rounding. O(n³).
     pub fn check(&self) -> Result<()> {
         let n = self.agents();
         let failed = |what: String| Err(Error::Uncertified(what));
@@ -198,7 +201,8 @@ pub(super) fn dense(mixing: &Mixing) -> Mat<f64> {
     matrix
 }
 
-/// Spectral radius as lim ‖Aᵐ‖^{1/m} over m = 2ʲ; from above, and exactly 0 if a power of A is exactly 0. O(n³·52).
+/// Spectral radius as lim ‖Aᵐ‖^{1/m} over m = 2ʲ; from above, and exactly 0 if a power of A is exactly 0.
+/// O(n³·52).
 ///
 /// Eigenvalues of a nilpotent matrix of index ν would come out as ε^{1/ν}, which is far from 0.
 fn radius(a: &Mat<f64>) -> f64 {
@@ -218,7 +222,8 @@ fn radius(a: &Mat<f64>) -> f64 {
     libm::exp2(log_norm + libm::log2(power.norm_l2().max(f64::MIN_POSITIVE)) * share)
 }
 
-/// P = I + AᵀPA/ρ² by doubling: after j steps P holds the first 2ʲ terms of its series. `None` if that diverges.
+/// P = I + AᵀPA/ρ² by doubling: after j steps P holds the first 2ʲ terms of its series. `None` if that
+/// diverges.
 fn lyapunov(a: &Mat<f64>, ρ: f64) -> Option<Mat<f64>> {
     let n = a.nrows();
     let mut weight: Mat<f64> = Mat::identity(n, n);

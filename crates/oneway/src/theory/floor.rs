@@ -1,13 +1,14 @@
 //! The error floor at a constant step: exactly, from the stationary covariance and the fixed point.
 //!
-//! On quadratics of one curvature h with additive noise of variance σ² in every agent's gradients, a state away from the
-//! fixed point follows s⁺ = T(ηh)·s + N·ξ⁺, with T from [`RoundMap`] and N what a round makes of a unit of noise. Its stationary
-//! covariance Σ = TΣTᵀ + NNᵀ is summed by doubling, S ← S + A·S·Aᵀ, A ← A²: after k steps S has 2^k rounds of noise.
-//! In the variables (hx, g, v, …) it depends on ηh alone, so that floors of ‖∇F‖² are given as multiples of σ².
+//! On quadratics of one curvature h with additive noise of variance σ² in every agent's gradients, a state
+//! away from the fixed point follows s⁺ = T(ηh)·s + N·ξ⁺, with T from [`RoundMap`] and N what a round makes
+//! of a unit of noise. Its stationary covariance Σ = TΣTᵀ + NNᵀ is summed by doubling, S ← S + A·S·Aᵀ, A ←
+//! A²: after k steps S has 2^k rounds of noise. In the variables (hx, g, v, …) it depends on ηh alone, so
+//! that floors of ‖∇F‖² are given as multiples of σ².
 //!
-//! Where agents pull in different directions, b_i = ∇f_i(x*) with Σb_i = 0, every round adds N·b too, and the fixed point is
-//! s* = (I − T)⁻¹N·b: a method that does not track may end beside x* without any noise. E‖∇F(x̄)‖² is then the sum of the two,
-//! noise and squared [`Bias`]; the bias is linear in b.
+//! Where agents pull in different directions, b_i = ∇f_i(x*) with Σb_i = 0, every round adds N·b too, and the
+//! fixed point is s* = (I − T)⁻¹N·b: a method that does not track may end beside x* without any noise.
+//! E‖∇F(x̄)‖² is then the sum of the two, noise and squared [`Bias`]; the bias is linear in b.
 
 use faer::Mat;
 use faer::prelude::Solve;
@@ -40,8 +41,9 @@ pub struct Floor {
 
 /// The floor of a method on a fixed topology at the raw step ηh.
 ///
-/// [`Error::NoTheory`] if the step is not stable, if the topology changes with the round, if the method draws more than one
-/// gradient a round, or for more agents than a matrix of all states has room for (400 with three vectors each).
+/// [`Error::NoTheory`] if the step is not stable, if the topology changes with the round, if the method draws
+/// more than one gradient a round, or for more agents than a matrix of all states has room for (400 with
+/// three vectors each).
 ///
 /// # Complexity
 /// O(k·(sn)³) for s vectors a state, with 2^k rounds to forget.
@@ -75,11 +77,13 @@ pub fn floor(method: &dyn Method, topology: &Topology, step: f64) -> Result<Floo
     })
 }
 
-/// Where a method ends without noise: beside the minimiser, as far as the agents pull in different directions.
+/// Where a method ends without noise: beside the minimiser, as far as the agents pull in different
+/// directions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bias {
-    /// ∂∇F(x̄)/∂b_i: how far agent i's gradient at the minimiser, b_i, moves the average. Only differences between agents
-    /// count, since Σb_i = 0, so that the mean of these is taken out; all zero for methods that track.
+    /// ∂∇F(x̄)/∂b_i: how far agent i's gradient at the minimiser, b_i, moves the average. Only differences
+    /// between agents count, since Σb_i = 0, so that the mean of these is taken out; all zero for methods
+    /// that track.
     pub of_average: Vec<f64>,
     /// The same for each agent's own estimate: ∂∇F(x_j)/∂b_i, by j.
     pub of_agents: Vec<Vec<f64>>,
@@ -107,8 +111,8 @@ impl Bias {
     }
 }
 
-/// The bias of a method on a fixed topology at the raw step ηh, for any gradients of the agents at the minimiser. Refused as
-/// [`floor`] is.
+/// The bias of a method on a fixed topology at the raw step ηh, for any gradients of the agents at the
+/// minimiser. Refused as [`floor`] is.
 ///
 /// # Complexity
 /// O((sn)³) for s vectors a state.

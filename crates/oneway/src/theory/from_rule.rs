@@ -1,5 +1,5 @@
-//! A round as a linear map, read off a rule: its programs say how each number depends on the others, and the mixing matrices how
-//! the agents do.
+//! A round as a linear map, read off a rule: its programs say how each number depends on the others, and the
+//! mixing matrices how the agents do.
 
 use super::held::Held;
 use crate::graph::Topology;
@@ -48,8 +48,8 @@ fn gradients(ask: Ask) -> usize {
     }
 }
 
-/// The coefficients of a program's results in the inputs behind those that all programs have. Constants of the round have no
-/// value here, and what depends on them has none either.
+/// The coefficients of a program's results in the inputs behind those that all programs have. Constants of
+/// the round have no value here, and what depends on them has none either.
 fn linear(program: &Program, common: [f64; 3], inputs: usize) -> Result<Vec<Vec<f64>>> {
     let of_round = [f64::NAN; COMMON_INPUTS - 3];
     let given = common.into_iter().chain(of_round).map(Some).chain(std::iter::repeat_n(None, inputs));
@@ -103,8 +103,8 @@ impl FromRule<'_> {
         Ok(Coefficients { sends, next: update.iter().map(next).collect(), gradient })
     }
 
-    /// Calls `work` with the matrix of each exchange of a period, first to last, and with what it makes of a unit of noise in one
-    /// agent's gradient, a column an agent.
+    /// Calls `work` with the matrix of each exchange of a period, first to last, and with what it makes of a
+    /// unit of noise in one agent's gradient, a column an agent.
     fn each_exchange(&self, step: f64, mut work: impl FnMut(Rows, Rows)) -> Result<()> {
         let (n, vectors, [pulls, _]) = (self.topology.agents(), self.vectors(), self.trace.sends);
         let mut weights = self.held.weights(n);

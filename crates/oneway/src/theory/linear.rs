@@ -1,12 +1,13 @@
 //! A round as a linear map, derived from the method itself.
 //!
-//! With f_i(x) = ½h‖x‖², one curvature h for all agents, a round of most methods is linear in the agents' vectors:
-//! s⁺ = T(ηh)·s with s all of them stacked. T is read off the programs of a rule. Where there is no rule it is found by applying
-//! the method to vectors, in the engine that runs it everywhere else. So a new method is analysed without a line of its own. T
-//! depends on η and h through their product only: in the variables (hx, g, v, …) a round knows no other number.
+//! With f_i(x) = ½h‖x‖², one curvature h for all agents, a round of most methods is linear in the agents'
+//! vectors: s⁺ = T(ηh)·s with s all of them stacked. T is read off the programs of a rule. Where there is no
+//! rule it is found by applying the method to vectors, in the engine that runs it everywhere else. So a new
+//! method is analysed without a line of its own. T depends on η and h through their product only: in the
+//! variables (hx, g, v, …) a round knows no other number.
 //!
-//! Push-sum's weights w do not depend on the vectors. They are held at their limit nπ_C, which makes z = x/w linear. So are the
-//! rows by which pull-only methods learn π_R.
+//! Push-sum's weights w do not depend on the vectors. They are held at their limit nπ_C, which makes z = x/w
+//! linear. So are the rows by which pull-only methods learn π_R.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,10 +16,7 @@ use faer::Mat;
 use super::from_rule::{FromRule, each_entry};
 use super::held::Held;
 use super::spectrum::LinearMap;
-use crate::engine::Schedule;
-use crate::engine::Simulator;
-use crate::engine::metrics;
-use crate::engine::{Engine, Setup};
+use crate::engine::{Engine, Schedule, Setup, Simulator, metrics};
 use crate::graph::Topology;
 use crate::method::{Method, Network, Roles, Trace};
 use crate::numeric::row::Width;
@@ -87,14 +85,16 @@ pub struct RoundMap<'a> {
 impl<'a> RoundMap<'a> {
     /// The map of a method on a topology it can run on; [`Error::NoTheory`] if its rounds are not linear.
     ///
-    /// A rule's programs say whether it is linear, and the error what is not. Of other methods it is tried out.
+    /// A rule's programs say whether it is linear, and the error what is not. Of other methods it is tried
+    /// out.
     pub fn new(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
         Self::from_trace(method, topology, method.trace())
     }
 
     /// The same map found by applying the method to vectors, also where it is a rule.
     ///
-    /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as coordinates.
+    /// Linearity is tried out on random vectors: T(a + b) = T(a) + T(b), with vectors side by side as
+    /// coordinates.
     pub fn by_applying(method: &'a dyn Method, topology: &'a Topology) -> Result<Self> {
         Self::from_trace(method, topology, None)
     }
@@ -241,8 +241,8 @@ impl<'a> RoundMap<'a> {
         Ok(matrix)
     }
 
-    /// N: what a round makes of a unit of noise in one agent's gradient, a column an agent. Refuses a method that takes more than
-    /// one gradient a round.
+    /// N: what a round makes of a unit of noise in one agent's gradient, a column an agent. Refuses a method
+    /// that takes more than one gradient a round.
     pub fn noise(&self, step: f64) -> Result<Mat<f64>> {
         let n = self.topology.agents();
         let (noise, calls) = match self.rule() {
@@ -299,7 +299,8 @@ impl<'a> RoundMap<'a> {
         })?
     }
 
-    /// Takes out what is conserved: Σ(tracker − tracked) = 0 in every run (Lemma 2), and would stay what it is for ever.
+    /// Takes out what is conserved: Σ(tracker − tracked) = 0 in every run (Lemma 2), and would stay what it
+    /// is for ever.
     fn keep_to_law(&self, s: &mut [f64]) {
         let Roles { tracker, tracked, .. } = self.method.roles();
         let Some((tracker, tracked)) = tracker.zip(tracked) else { return };
@@ -366,7 +367,7 @@ impl Flow<'_, '_> {
 
 /// T by its entries, on the states that can occur: those that obey Lemma 2.
 ///
-/// A round costs a product for each entry here, a third of what it costs in the engine, which is made for long vectors.
+/// A round costs a product for each entry: a third of what the engine takes, which is made for long vectors.
 #[derive(Debug)]
 pub(super) struct SparseRound<'m> {
     map: &'m RoundMap<'m>,

@@ -1,11 +1,12 @@
 //! A problem around a point, taken apart into one-dimensional ones.
 //!
-//! With one Hessian H = Σ_k h_k q_k q_kᵀ for all agents, a round of a linear method acts on each direction q_k alone, as it
-//! does on f(x) = h_k x²/2. So whatever is known of that, its floor above all, adds up over the directions.
+//! With one Hessian H = Σ_k h_k q_k q_kᵀ for all agents, a round of a linear method acts on each direction
+//! q_k alone, as it does on f(x) = h_k x²/2. So whatever is known of that, its floor above all, adds up over
+//! the directions.
 //!
-//! For [quadratics](crate::problems::Quadratic) that is exact. Elsewhere it is a model: the curvature is that of F at the
-//! point and the noise is the mean of the agents'; that curvatures and noises differ between agents and from point to
-//! point is left out. That their gradients differ is not.
+//! For [quadratics](crate::problems::Quadratic) that is exact. Elsewhere it is a model: the curvature is that
+//! of F at the point and the noise is the mean of the agents'; that curvatures and noises differ between
+//! agents and from point to point is left out. That their gradients differ is not.
 
 use faer::{Mat, MatRef, Side};
 
@@ -17,7 +18,8 @@ use crate::{Error, Result};
 pub struct Mode {
     /// h = qᵀ∇²F(x)q.
     pub curvature: f64,
-    /// qᵀSq, the variance along q of an agent's gradient, S the mean of the agents' covariances; all together are σ² at x.
+    /// qᵀSq, the variance along q of an agent's gradient, S the mean of the agents' covariances; all together
+    /// are σ² at x.
     pub noise: f64,
     /// qᵀ∇f_i(x), each agent's gradient along q: how differently they pull there.
     pub gradients: Vec<f64>,
@@ -25,7 +27,8 @@ pub struct Mode {
 
 /// The modes of F at x, curvatures ascending; none if the problem does not say how it is curved.
 ///
-/// O(d³ + nd²) and d² numbers for dense Hessians, O(nd) for diagonal ones; and nd numbers for the agents' gradients.
+/// O(d³ + nd²) and d² numbers for dense Hessians, O(nd) for diagonal ones; and nd numbers for the agents'
+/// gradients.
 ///
 /// ```
 /// use oneway::problems::{Quadratic, QuadraticShape, Sharing};
@@ -68,7 +71,8 @@ pub fn modes(problem: &dyn Problem, x: &[f64]) -> Result<Option<Vec<Mode>>> {
     Ok(Some(modes))
 }
 
-/// Eigenvalues of the Hessian, each with the noise and the agents' gradients (a column each) along its eigenvector.
+/// Eigenvalues of the Hessian, each with the noise and the agents' gradients (a column each) along its
+/// eigenvector.
 fn dense_modes(hessian: &Mat<f64>, covariance: &Mat<f64>, gradients: &Mat<f64>) -> Result<Vec<Mode>> {
     if !(hessian.is_all_finite() && covariance.is_all_finite()) {
         return Err(Error::NoTheory("the problem's curvature is not finite there".to_owned()));

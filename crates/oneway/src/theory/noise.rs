@@ -1,6 +1,7 @@
 //! σ² of Assumption 3, E‖∇F_i(x; ξ) − ∇f_i(x)‖² ≤ σ², estimated by drawing gradients.
 //!
-//! The draws have a [purpose](Purpose::Noise) of their own: none of them is one that a run with the same seed makes.
+//! The draws have a [purpose](Purpose::Noise) of their own: none of them is one that a run with the same seed
+//! makes.
 
 use rayon::prelude::*;
 
@@ -84,7 +85,8 @@ fn at_point(
     Estimate { variance: mean, standard_error, agent, point }
 }
 
-/// The larger of two, the earlier of equals. One that is not a number is the largest: it must not go unnoticed.
+/// The larger of two, the earlier of equals. One that is not a number is the largest: it must not go
+/// unnoticed.
 fn larger(best: Option<Estimate>, next: Estimate) -> Option<Estimate> {
     match best {
         Some(best) if best.variance.is_nan() || best.variance >= next.variance => Some(best),

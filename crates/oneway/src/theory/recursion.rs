@@ -4,10 +4,12 @@
 //! E‖M − ∇F(X)‖_F², and E_M,k = E‖m̄_{k−1}‖². One round gives e⁺ ≤ J e + bσ² + h‖∇F(x̄)‖² in every entry.
 //!
 //! Three places differ from what the paper prints:
-//! - ‖V‖_F² ≤ 2E_v + 2n²‖π_C‖²‖m̄‖² in Lemma 6, where n stands in place of n²‖π_C‖² (less, unless π_C is uniform);
+//! - ‖V‖_F² ≤ 2E_v + 2n²‖π_C‖²‖m̄‖² in Lemma 6, where n stands in place of n²‖π_C‖² (less, unless π_C is
+//!   uniform);
 //! - the fourth row's noise is λ²σ²/n throughout: the noise of a round is independent of the past;
-//! - the descent lemma keeps the factor (1−λ)² of its last coefficient, and holds from k = 1 on only: at k = 0 nothing
-//!   moves (V₀ = M₀ = 0), so F(z̃₁) = F(z̃₀), while its right side has gone down by (ηc_π/8)‖∇F(x₀)‖².
+//! - the descent lemma keeps the factor (1−λ)² of its last coefficient, and holds from k = 1 on only: at k =
+//!   0 nothing moves (V₀ = M₀ = 0), so F(z̃₁) = F(z̃₀), while its right side has gone down by
+//!   (ηc_π/8)‖∇F(x₀)‖².
 
 use super::contraction::Contraction;
 
@@ -69,7 +71,8 @@ impl Constants {
         ρ_sq * (1.0 + ρ_sq) / (1.0 - ρ_sq)
     }
 
-    /// ‖I − Π_C‖₂² = n‖π_C‖²: an oblique projection of rank one and its complement have the same norm. 0 for one agent.
+    /// ‖I − Π_C‖₂² = n‖π_C‖²: an oblique projection of rank one and its complement have the same norm. 0 for
+    /// one agent.
     pub fn projection_sq(&self) -> f64 {
         if alone(self.agents) { 0.0 } else { self.agents * self.push_weight_sq }
     }
@@ -205,7 +208,8 @@ pub struct Recursion {
 impl Recursion {
     /// p = (I − J)⁻ᵀc_dl, the smallest p ≥ 0 with pᵀ(I − J) ≥ c_dl; `None` unless ρ(J) < 1.
     ///
-    /// J is non-negative, so ρ(J) < 1 if and only if elimination without exchanges meets positive pivots alone.
+    /// J is non-negative, so ρ(J) < 1 if and only if elimination without exchanges meets positive pivots
+    /// alone.
     pub fn weights(&self) -> Option<[f64; 4]> {
         let mut rows = [[0.0; 5]; 4]; // (I − J)ᵀ | c_dl
         for (i, row) in rows.iter_mut().enumerate() {

@@ -1,8 +1,9 @@
 //! Spectral radii: how fast powers of a matrix grow or die out.
 //!
-//! Small maps are taken as matrices, and all eigenvalues found. Larger ones are asked by what they do to vectors:
-//! Arnoldi's method on a *power* A^q. Slow networks have many eigenvalues within 10⁻⁵ of each other; their q-th powers lie
-//! apart, and a Krylov space of a hundred vectors tells them from each other where A itself would need thousands.
+//! Small maps are taken as matrices, and all eigenvalues found. Larger ones are asked by what they do to
+//! vectors: Arnoldi's method on a *power* A^q. Slow networks have many eigenvalues within 10⁻⁵ of each other;
+//! their q-th powers lie apart, and a Krylov space of a hundred vectors tells them from each other where A
+//! itself would need thousands.
 
 use faer::{Mat, c64};
 
@@ -13,7 +14,8 @@ use crate::{Error, Result};
 const DENSE: usize = 128;
 /// Vectors of a Krylov space.
 const KRYLOV: usize = 100;
-/// A Ritz value is taken when its residual is below this share of it (and leaves no doubt on which side of 1 it is),
+/// A Ritz value is taken when its residual is below this share of it (and leaves no doubt on which side of 1
+/// it is),
 const RESIDUAL: f64 = 1e-10;
 /// or below this one, if that is also this share only of what its logarithm is: far from 1 less will do.
 const COARSE: f64 = 1e-4;
@@ -24,7 +26,8 @@ const NUMBERS_FOR_ONE: u64 = 8;
 const LARGEST_DENSE: usize = 1500;
 /// Most numbers to make in all searches together, applications times n: about a minute's worth.
 const MOST_WORK: u64 = 12_000_000_000;
-/// What dies out this fast in one application is far inside the unit disc: its digits may be rounding, and matter to no one.
+/// What dies out this fast in one application is far inside the unit disc: its digits may be rounding, and
+/// matter to no one.
 const DEAD: f64 = 1e-6;
 /// Powers of the map may grow up to this before they are taken for what they are.
 const LARGEST_GROWTH: f64 = 1e60;
@@ -40,8 +43,8 @@ pub trait LinearMap {
 
 /// The spectral radius, the largest |z| over all eigenvalues z.
 ///
-/// O(n³) for small maps; for others some hundred to some hundred thousand applications, as far as it takes to tell the
-/// largest eigenvalues apart. [`Error::NoTheory`] if they are too close.
+/// O(n³) for small maps; for others some hundred to some hundred thousand applications, as far as it takes to
+/// tell the largest eigenvalues apart. [`Error::NoTheory`] if they are too close.
 ///
 /// ```
 /// use oneway::theory::spectrum::{LinearMap, radius};

@@ -1,8 +1,8 @@
 //! Which step a network bears: exactly, from the linear map of a round.
 //!
-//! A step is stable when every eigenvalue of T(ηh) lies inside the unit disc, except for those of the conserved quantity
-//! Σ(tracker − tracked), which is zero in every run. On quadratics with one curvature h for all agents that is
-//! convergence itself; elsewhere, with h = L, it is the step that practice bears.
+//! A step is stable when every eigenvalue of T(ηh) lies inside the unit disc, except for those of the
+//! conserved quantity Σ(tracker − tracked), which is zero in every run. On quadratics with one curvature h
+//! for all agents that is convergence itself; elsewhere, with h = L, it is the step that practice bears.
 
 use super::linear::RoundMap;
 use super::spectrum::{self, Search};
@@ -10,8 +10,8 @@ use crate::graph::Topology;
 use crate::method::{Method, Network};
 use crate::{Error, Result};
 
-/// The limit is found to this share of it; for maps too large to be matrices, where the last digits are dear, to a
-/// hundred times that.
+/// The limit is found to this share of it; for maps too large to be matrices, where the last digits are dear,
+/// to a hundred times that.
 const TOLERANCE: f64 = 1e-6;
 /// Steps that no network asks for.
 const SMALLEST: f64 = 1e-13;
@@ -32,14 +32,15 @@ pub struct Limit {
 
 /// The end of the stable steps: steps below it are stable, and those just above are not.
 ///
-/// Stability is not monotone: there are networks on which a window of steps diverges while larger ones converge again. So once
-/// a stable step with an unstable one above it is found, the steps below are scanned, and where errors shrink slowest between
-/// two that are stable, that place is sought out. Up to 128 rows of T the scan goes in steps of 15 % over four decades;
-/// beyond, where a rate is dear, by halves over two decades, and a narrow window may be missed.
+/// Stability is not monotone: there are networks on which a window of steps diverges while larger ones
+/// converge again. So once a stable step with an unstable one above it is found, the steps below are scanned,
+/// and where errors shrink slowest between two that are stable, that place is sought out. Up to 128 rows of T
+/// the scan goes in steps of 15 % over four decades; beyond, where a rate is dear, by halves over two
+/// decades, and a narrow window may be missed.
 ///
 /// # Complexity
-/// About a hundred spectral radii, each O((sn)³) for s vectors a state and n ≤ 40 agents; beyond, about thirty, each some
-/// thousand to some hundred thousand products with the entries of T.
+/// About a hundred spectral radii, each O((sn)³) for s vectors a state and n ≤ 40 agents; beyond, about
+/// thirty, each some thousand to some hundred thousand products with the entries of T.
 ///
 /// ```
 /// use oneway::{methods::Smtpp, theory::stability, graph::Topology};
@@ -69,8 +70,8 @@ pub fn limit(method: &dyn Method, topology: &Topology) -> Result<Limit> {
     Ok(Limit { raw, effective: raw * divisor })
 }
 
-/// The factor by which errors shrink in a round, once all that shrinks faster has gone: the largest |z| over the
-/// eigenvalues of T, per round. Above 1 if the step is not stable. `step` is the raw ηh.
+/// The factor by which errors shrink in a round, once all that shrinks faster has gone: the largest |z| over
+/// the eigenvalues of T, per round. Above 1 if the step is not stable. `step` is the raw ηh.
 ///
 /// ```
 /// use oneway::{methods::PUSH_PULL, theory::stability, graph::Topology};
@@ -183,7 +184,8 @@ impl Scan {
         Ok(None)
     }
 
-    /// The top of a hump of the growth between two steps: golden section in the logarithm, ended by the first unstable step.
+    /// The top of a hump of the growth between two steps: golden section in the logarithm, ended by the first
+    /// unstable step.
     fn top(
         self,
         low: f64,
@@ -212,7 +214,8 @@ impl Scan {
     }
 }
 
-/// Where the growth passes zero: secants, with the end that stays halved (Illinois), and bisection when they are slow.
+/// Where the growth passes zero: secants, with the end that stays halved (Illinois), and bisection when they
+/// are slow.
 fn crossing(
     mut stable: Tried,
     mut unstable: Tried,

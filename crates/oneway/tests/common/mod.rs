@@ -1,6 +1,8 @@
 //! What several test files share: methods, topologies and problems to run over.
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)]
 
+use std::sync::Mutex;
+
 use oneway::data::Dataset;
 use oneway::data::partition::Partition;
 use oneway::engine::{Engine, Simulator};
@@ -51,14 +53,29 @@ pub fn subjects() -> impl Iterator<Item = Subject<'static>> {
     KINDS.iter().map(Subject::builtin)
 }
 
-/// Asks every registered method what the check of this name asks.
+/// Asks every registered method what the check of this name asks, several at a time.
 pub fn ask_all(check: &str) -> Vec<(&'static str, Passed)> {
     let check = CHECKS.iter().find(|known| known.name == check).unwrap();
     let ask = |subject: Subject<'static>| match check.run(&subject) {
         Ok(passed) => (subject.kind.name, passed),
         Err(why) => panic!("{why} (asked: {})", check.about),
     };
-    subjects().map(ask).collect()
+    at_once(subjects().collect(), ask)
+}
+
+/// What `work` makes of each item, on as many threads as there are cores. They are not rayon's: what those print is lost where a test
+/// fails.
+pub fn at_once<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let queue = Mutex::new(items.into_iter().enumerate());
+    let next = || queue.lock().unwrap().next();
+    let share = || std::iter::from_fn(|| next().map(|(i, item)| (i, work(item)))).collect::<Vec<_>>();
+    let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(share)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    all.sort_by_key(|(i, _)| *i);
+    all.into_iter().map(|(_, made)| made).collect()
 }
 
 /// Every registered method on every subgraph that it may use.

@@ -1,5 +1,5 @@
-//! Dense forms of the methods for balanced and undirected networks, and of the centralised ones: the rules as their papers
-//! write them, not as the library rearranges them.
+//! Dense forms of the methods for balanced and undirected networks, and of the centralised ones: the rules as
+//! their papers write them, not as the library rearranges them.
 #![allow(unreachable_pub)]
 
 use crate::dense_world::{D, Matrix, N, World, combine, times, zeros};

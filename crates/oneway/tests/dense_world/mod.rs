@@ -73,7 +73,8 @@ pub fn weights(digraph: &Digraph, graph: Subgraph, root: usize) -> (Matrix, Matr
     (r, c)
 }
 
-/// Metropolis weights on the links of a digraph, both ways: W_ij = 1/(1 + max(deg i, deg j)), and the rest is kept.
+/// Metropolis weights on the links of a digraph, both ways: W_ij = 1/(1 + max(deg i, deg j)), and the rest is
+/// kept.
 pub fn metropolis(digraph: &Digraph) -> Matrix {
     let linked = |i: usize, j: usize| i != j && digraph.edges().any(|edge| edge == (j, i) || edge == (i, j));
     let degree = |i: usize| (0..N).filter(|&j| linked(i, j)).count();

@@ -84,8 +84,9 @@ impl Chain {
 
     /// π of an irreducible chain, by adjugates: π_v = det of the Laplacian D − P without row and column v.
     ///
-    /// Each determinant by Gaussian elimination on a diagonally dominant M-matrix that keeps its row sums beside it, so that
-    /// pivots are sums of non-negative numbers (Alfa, Xue and Ye 2002): no cancellation, no use of π's own recursion.
+    /// Each determinant by Gaussian elimination on a diagonally dominant M-matrix that keeps its row sums
+    /// beside it, so that pivots are sums of non-negative numbers (Alfa, Xue and Ye 2002): no cancellation,
+    /// no use of π's own recursion.
     pub(crate) fn dense_reference(&self) -> Vec<f64> {
         let matrix = self.dense();
         let n = self.nodes;
@@ -218,7 +219,8 @@ pub(crate) fn conductances(nodes: usize, edges: &[(usize, usize)], seed: u64) ->
     (Chain { nodes, arcs }, sums)
 }
 
-/// A random irreducible chain: a cycle through all nodes in random order and `extra` arcs, with weights over `decades`.
+/// A random irreducible chain: a cycle through all nodes in random order and `extra` arcs, with weights over
+/// `decades`.
 pub(crate) fn random_chain(nodes: usize, extra: usize, decades: f64, lazy: bool, seed: u64) -> Chain {
     let mut draws = draws(seed);
     let mut order: Vec<usize> = (0..nodes).collect();

@@ -1,5 +1,5 @@
-//! A network that fails, by the book: the sender of each link keeps the sum of all that it ever pushed, and every message
-//! carries it. All messages on their way are kept in one list, and all rows ever offered.
+//! A network that fails, by the book: the sender of each link keeps the sum of all that it ever pushed, and
+//! every message carries it. All messages on their way are kept in one list, and all rows ever offered.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Segments: the rows that an agent sent between two checkpoints, written once, and removed when no neighbour can need them any more.
+//! Segments: the rows that an agent sent between two checkpoints, written once, and removed when no neighbour
+//! can need them any more.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -39,7 +40,8 @@ pub(super) fn numbers(folder: &Path) -> io::Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// Removes segments that belong to no checkpoint. One that cannot be removed is tried again with the next checkpoint.
+/// Removes segments that belong to no checkpoint. One that cannot be removed is tried again with the next
+/// checkpoint.
 pub(super) fn remove_others(folder: &Path, named: &BTreeSet<u64>) {
     let others = numbers(folder).unwrap_or_default().into_iter().filter(|number| !named.contains(number));
     others.for_each(|number| drop(std::fs::remove_file(path(folder, number))));

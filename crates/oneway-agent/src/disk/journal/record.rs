@@ -44,7 +44,8 @@ impl Shape {
         index.saturating_mul(self.every).min(self.rounds)
     }
 
-    /// How many records there are of rounds before k. The state of round k itself is compared after a restart.
+    /// How many records there are of rounds before k. The state of round k itself is compared after a
+    /// restart.
     pub(super) fn before(&self, k: u64) -> u64 {
         k.min(self.rounds).div_ceil(self.every)
     }

@@ -18,7 +18,8 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// The settings of a session: peers with explicit endpoints, no discovery of any kind. A message is at most as long as a frame.
+    /// The settings of a session: peers with explicit endpoints, no discovery of any kind. A message is at
+    /// most as long as a frame.
     pub(super) fn settings(&self, longest_frame: usize) -> Value {
         let Self { listen, connect, id } = self;
         let wait_before_close_micros = 60_000_000u64;
@@ -51,8 +52,9 @@ impl Session {
     }
 }
 
-/// Access control: each neighbour may use the keys of its own links, and no others. An observer may subscribe to estimates and tokens, and
-/// send nothing. Peers are known by their Zenoh ids, which [tunnels](super::secure) compare with certificates.
+/// Access control: each neighbour may use the keys of its own links, and no others. An observer may subscribe
+/// to estimates and tokens, and send nothing. Peers are known by their Zenoh ids, which
+/// [tunnels](super::secure) compare with certificates.
 pub(super) fn access(keys: &Keys, ties: &Ties, observed: bool) -> Value {
     let me = ties.agent;
     let mut rules = vec![json!({

@@ -1,9 +1,10 @@
 //! Which neighbours are done, and which of them know that this agent is.
 //!
-//! An agent that is done continues to serve until its receivers are done. It announces its own end in two ways: by a token, which an agent
-//! that is restarted finds; and by a request to its senders to note it, until they answer that they have. A token alone can be lost on a
-//! bad link when its session ends, and disappears with its process. What was noted is on disk: an agent that is killed and restarted does
-//! not wait for a neighbour that has left.
+//! An agent that is done continues to serve until its receivers are done. It announces its own end in two
+//! ways: by a token, which an agent that is restarted finds; and by a request to its senders to note it,
+//! until they answer that they have. A token alone can be lost on a bad link when its session ends, and
+//! disappears with its process. What was noted is on disk: an agent that is killed and restarted does not
+//! wait for a neighbour that has left.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

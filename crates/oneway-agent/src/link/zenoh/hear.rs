@@ -1,4 +1,5 @@
-//! What arrives: rows, answers, and tokens of neighbours. These callbacks run on Zenoh's threads, which must never wait.
+//! What arrives: rows, answers, and tokens of neighbours. These callbacks run on Zenoh's threads, which must
+//! never wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -59,7 +60,8 @@ impl<T: Number> Hearing<T> {
         false
     }
 
-    /// Takes in an answer that is not a row. One that was delayed, for a row that has arrived since, says nothing.
+    /// Takes in an answer that is not a row. One that was delayed, for a row that has arrived since, says
+    /// nothing.
     fn take_message(&self, (from, graph, at): (usize, Graph, Moment), bytes: &[u8]) {
         match Message::decode(bytes) {
             Ok(Message::Gone(oldest)) => {

@@ -110,7 +110,8 @@ fn open_session(
 }
 
 impl<T: Number> ZenohLink<T> {
-    /// Listens, dials, and declares what the agent publishes, subscribes to and answers. Neighbours need not be there yet.
+    /// Listens, dials, and declares what the agent publishes, subscribes to and answers. Neighbours need not
+    /// be there yet.
     pub fn open(options: ZenohOptions<'_, T>) -> Result<Self, LinkError> {
         let ZenohOptions { endpoints, identity, ties, rows, history, status, patience, guard, ends_file } =
             options;
@@ -179,8 +180,8 @@ impl<T: Number> ZenohLink<T> {
         })
     }
 
-    /// Announces that this agent is done, and continues to answer until all its receivers are done, at most for `at_most`; whether they
-    /// are.
+    /// Announces that this agent is done, and continues to answer until all its receivers are done, at most
+    /// for `at_most`; whether they are.
     pub fn linger(&self, ties: &Ties, round: u64, at_most: Duration) -> Result<bool, LinkError> {
         let Hearing { ends, keys, inbox, status, .. } = &*self.hearing;
         let key = keys.done(ties.agent, round);
@@ -200,8 +201,8 @@ impl<T: Number> ZenohLink<T> {
             }
             if hearers.iter().all(|who| ends.of(*who).is_some()) {
                 let since = last_words.get_or_insert_with(Instant::now).elapsed();
-                // one that is there will answer, or ask; one that was killed will be restarted, and must be told, unless it was
-                // never seen: then it was this agent that was restarted
+                // one that is there will answer, or ask; one that was killed will be restarted, and must be
+                // told, unless it was never seen: then it was this agent that was restarted
                 let settled = |who: usize| match (is_there(who), ends.of(who), status.away(who)) {
                     (true, ..) => since >= LAST_WORDS,
                     (false, Some(_), _) | (false, None, (_, false)) => since >= 2 * LAST_WORDS,

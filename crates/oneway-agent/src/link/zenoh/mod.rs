@@ -1,4 +1,5 @@
-//! Links over Zenoh. The protocol is in [`wire`](crate::wire), the reasons in `docs/decisions/0013-agents-on-zenoh.md`.
+//! Links over Zenoh. The protocol is in [`wire`](crate::wire), the reasons in
+//! `docs/decisions/0013-agents-on-zenoh.md`.
 
 mod config;
 mod ends;

@@ -1,5 +1,5 @@
-//! Estimates for observers: agents publish them from time to time, and an observer subscribes. No agent waits for it: what it cannot
-//! receive in time is dropped.
+//! Estimates for observers: agents publish them from time to time, and an observer subscribes. No agent waits
+//! for it: what it cannot receive in time is dropped.
 
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};

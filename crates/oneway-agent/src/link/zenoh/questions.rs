@@ -1,4 +1,5 @@
-//! Requests without an answer yet: at most one for each neighbour and graph, or rows that are merely slow would be sent repeatedly.
+//! Requests without an answer yet: at most one for each neighbour and graph, or rows that are merely slow
+//! would be sent repeatedly.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

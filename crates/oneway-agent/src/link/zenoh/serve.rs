@@ -1,8 +1,8 @@
 //! Answers to requests: rows that were missed, and the agent's identity.
 //!
-//! Answers are sent from separate threads. Zenoh calls back on the threads that receive, and an answer may have to wait until the other
-//! side receives: two agents that answer each other on those threads would wait for ever. Each neighbour has its own thread, so that a slow
-//! one delays no other.
+//! Answers are sent from separate threads. Zenoh calls back on the threads that receive, and an answer may
+//! have to wait until the other side receives: two agents that answer each other on those threads would wait
+//! for ever. Each neighbour has its own thread, so that a slow one delays no other.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -58,7 +58,8 @@ pub(super) struct Answers<T> {
 }
 
 impl<T: Number> Answers<T> {
-    /// Starts a thread that answers the requests sent to the returned channel. It ends when the channel is closed.
+    /// Starts a thread that answers the requests sent to the returned channel. It ends when the channel is
+    /// closed.
     pub(super) fn start(self: &Arc<Self>) -> std::io::Result<SyncSender<Question>> {
         let (ask, asked) = sync_channel(QUESTIONS);
         let answers = Arc::clone(self);

@@ -57,7 +57,8 @@ pub struct Entry {
     pub topology: Arc<Topology>,
     /// How the network fails; never for centralised methods.
     pub faults: Faults,
-    /// What the method is called in the registry, its parameters, defaults filled in, and what is put around it.
+    /// What the method is called in the registry, its parameters, defaults filled in, and what is put around
+    /// it.
     pub recipe: Recipe,
     /// The method, built.
     pub method: Arc<dyn Method>,
@@ -135,7 +136,8 @@ fn entries_of(
         Built::new(method, spec, supplies).with_context(|| format!("method \"{}\"", method.name))
     });
     let methods = methods.collect::<Result<Vec<_>>>()?;
-    // links before the problem: a family refuses too many agents at once, and building a problem for them would take long
+    // links before the problem: a family refuses too many agents at once, and building a problem for them
+    // would take long
     let links = spec.topologies.iter().map(|topology| {
         let links = Links::build(topology, Some(run.agents), supplies);
         Ok((topology, links.with_context(|| format!("topology \"{}\"", topology.name))?))
@@ -173,7 +175,8 @@ fn check_single_precision(method: &dyn Method, faults: &Faults, timing: &Timing)
     Ok(())
 }
 
-/// An error of a method on a topology, and how to keep the method to those that it can run on, if there are any.
+/// An error of a method on a topology, and how to keep the method to those that it can run on, if there are
+/// any.
 fn with_advice<'a>(error: anyhow::Error, elsewhere: impl Iterator<Item = &'a TopologySpec>) -> anyhow::Error {
     let names: Vec<String> = elsewhere.map(|topology| format!("\"{}\"", topology.name)).collect();
     match names.is_empty() {

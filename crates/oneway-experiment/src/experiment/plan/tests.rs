@@ -5,8 +5,8 @@ use std::path::Path;
 use super::*;
 use crate::hash::sha256;
 
-/// The text that keys are hashes of is pinned: a field that is renamed, or another `Debug`, must not change it. If it has to change,
-/// its version goes up, and finished cells are computed again.
+/// The text that keys are hashes of is pinned: a field that is renamed, or another `Debug`, must not change
+/// it. If it has to change, its version goes up, and finished cells are computed again.
 #[test]
 fn the_identity_of_a_cell_is_made_of_names_that_stay() {
     let text = "[problem]\nkind = \"quadratic\"\ndim = 2\n[run]\nagents = 1\niterations = 30\nmeasure = []\n\

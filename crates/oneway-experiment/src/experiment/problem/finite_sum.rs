@@ -13,7 +13,8 @@ use oneway::problems::{
 use toml::Value;
 
 use super::dataset::{DatasetSpec, SYNTHETIC, hash};
-use super::{BuiltProblem, MOST_NUMBERS, Rows, batch, dimension, partition};
+use super::keys::{MOST_NUMBERS, batch, dimension, partition};
+use super::{BuiltProblem, Rows};
 use crate::experiment::fields::{Fields, real};
 use crate::experiment::spec::RunSpec;
 use crate::identity::{Identify, Identity};

@@ -1,4 +1,5 @@
-//! What `[problem]` may say, kind by kind, for people who ask. Tests hold it against what [reading](super::ProblemSpec::read) asks for.
+//! What `[problem]` may say, kind by kind, for people who ask. A test holds it against what reading a file
+//! asks for.
 
 use std::borrow::Cow;
 

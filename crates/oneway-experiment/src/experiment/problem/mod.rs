@@ -2,6 +2,7 @@
 
 pub mod dataset;
 mod finite_sum;
+mod keys;
 pub mod listing;
 mod write;
 
@@ -17,9 +18,8 @@ use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, ProblemKind, Quadratic, QuadraticShape, Sharing};
 use oneway::registry;
-use toml::Value;
 
-use super::fields::{Fields, as_integer, real};
+use super::fields::Fields;
 use super::spec::RunSpec;
 use super::supplies::Supplies;
 use crate::hash::sha256;
@@ -27,6 +27,7 @@ use crate::identity::{Identify as _, Identity};
 use crate::problem_facts::{Minimiser, Optimum};
 use dataset::DatasetSpec;
 use finite_sum::{FiniteSumSpec, ModelKind};
+use keys::{batch, curvature, dimension, partition};
 pub(crate) use write::OwnRows;
 
 /// `[problem]`.
@@ -165,7 +166,8 @@ impl ProblemSpec {
         identity.into_text()
     }
 
-    /// A hash of what it is for a number of agents, with its rows, and those held out, by their own hashes, wherever they were read from.
+    /// A hash of what it is for a number of agents, with its rows, and those held out, by their own hashes,
+    /// wherever they were read from.
     fn fingerprint(&self, agents: usize, rows: &[String]) -> String {
         let mut identity = self.settings(agents);
         rows.iter().zip(["data", "test"]).for_each(|(hash, name)| identity.text(name, hash));
@@ -212,66 +214,6 @@ pub(crate) struct Rows {
     pub(crate) seed: u64,
     /// The labels of all classes, which a share may not have all.
     pub(crate) classes: Option<Vec<f64>>,
-}
-
-/// More numbers than this, 8 GB of them, are a slip of the keyboard, which should not exhaust the memory.
-const MOST_NUMBERS: u64 = 1_000_000_000;
-
-/// A number of coordinates, within what could ever fit into memory.
-fn dimension(fields: &mut Fields, key: &str, agents: usize) -> Result<Option<usize>> {
-    let most = (MOST_NUMBERS / agents.max(1) as u64).max(1);
-    match fields.count(key)? {
-        Some(value) if !(1..=most).contains(&value) => {
-            fields.wrong(key, &Value::Integer(value as i64), &format!("from 1 to {most} for {agents} agents"))
-        }
-        value => Ok(value.map(|value| value as usize)),
-    }
-}
-
-fn partition(fields: &mut Fields) -> Result<Partition> {
-    let rules =
-        [("even", Partition::Even), ("shuffled", Partition::Shuffled), ("by-label", Partition::ByLabel)];
-    match fields.value("partition") {
-        None => Ok(Partition::Even),
-        Some(Value::Table(table)) => {
-            let mut table = fields.inner("partition", table);
-            let concentration = table.real("dirichlet")?;
-            let concentration = table.required("dirichlet", concentration)?;
-            table.finish()?;
-            Ok(Partition::Dirichlet(concentration))
-        }
-        Some(Value::String(word)) => fields.word("partition", &word.into(), &rules),
-        Some(other) => {
-            fields.wrong("partition", &other, "\"even\", \"shuffled\", \"by-label\" or { dirichlet = … }")
-        }
-    }
-}
-
-fn batch(fields: &mut Fields) -> Result<Batch> {
-    match fields.value("batch") {
-        None => Ok(Batch::Sampled(1)),
-        Some(Value::Integer(size)) if size > 0 => Ok(Batch::Sampled(size as usize)),
-        Some(Value::String(word)) if word == "full" => Ok(Batch::Full),
-        Some(other) => {
-            let expected = format!("a whole number, 1 or more, or \"full\"{}", as_integer(&other));
-            fields.wrong("batch", &other, &expected)
-        }
-    }
-}
-
-/// One number for all coordinates, or `[smallest, largest]`.
-fn curvature(fields: &mut Fields) -> Result<[f64; 2]> {
-    match fields.value("curvature") {
-        None => Ok([1.0, 1.0]),
-        Some(Value::Array(range)) => match range.iter().filter_map(real).collect::<Vec<_>>()[..] {
-            [low, high] if range.len() == 2 => Ok([low, high]),
-            _ => fields.wrong("curvature", &range.into(), "a number, or [smallest, largest]"),
-        },
-        Some(value) => match real(&value) {
-            Some(both) => Ok([both, both]),
-            None => fields.wrong("curvature", &value, "a number, or [smallest, largest]"),
-        },
-    }
 }
 
 /// A problem and its fingerprint.
@@ -398,7 +340,8 @@ impl BuiltProblem {
 
     /// F*, found when it is first asked for.
     ///
-    /// Not under the lock: a thread that waits for the parts of its search may take up other work, and ask again.
+    /// Not under the lock: a thread that waits for the parts of its search may take up other work, and ask
+    /// again.
     pub fn optimum(&self) -> Optimum {
         let known = self.optimum.lock().unwrap_or_else(PoisonError::into_inner).clone();
         known.unwrap_or_else(|| {

@@ -1,4 +1,5 @@
-//! `[problem]` written down again, as a file would say it: what [reading](ProblemSpec::read) makes the same problem of.
+//! `[problem]` written down again, as a file would say it: what [reading](ProblemSpec::read) makes the same
+//! problem of.
 
 use anyhow::{Context, Result};
 use oneway::problems::{Batch, Regulariser, RobustLoss};
@@ -19,7 +20,8 @@ pub(crate) struct OwnRows<'a> {
 }
 
 impl ProblemSpec {
-    /// Its settings, with these rows, none of them held out, in place of its own. A problem without rows is written as it is.
+    /// Its settings, with these rows, none of them held out, in place of its own. A problem without rows is
+    /// written as it is.
     pub(crate) fn to_settings(&self, rows: Option<OwnRows<'_>>) -> Result<Table> {
         let mut settings = Table::new();
         let mut put = |key: &str, value: Value| drop(settings.insert(key.to_owned(), value));

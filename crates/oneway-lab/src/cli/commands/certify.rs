@@ -1,4 +1,5 @@
-//! `oneway certify`: what theory says of each method on each topology of an experiment, beside what is measured.
+//! `oneway certify`: what theory says of each method on each topology of an experiment, beside what is
+//! measured.
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -1,8 +1,9 @@
 //! `oneway inspect`: ask a topology what it can do.
 //!
-//! A table for each of three questions (who hears whom, how it averages, which steps it bears) and what follows from the
-//! answers, in sentences; with `--json` all of it as [`crate::studies::inspect::Inspection`] documents. A network on which no method
-//! can run is an answer too: what fails, and the fewest links that repair it.
+//! A table for each of three questions (who hears whom, how it averages, which steps it bears) and what
+//! follows from the answers, in sentences; with `--json` all of it as [`crate::studies::inspect::Inspection`]
+//! documents. A network on which no method can run is an answer too: what fails, and the fewest links that
+//! repair it.
 
 use std::io::Write;
 use std::process::ExitCode;

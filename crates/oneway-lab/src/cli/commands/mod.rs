@@ -40,8 +40,9 @@ fn runner(threads: Option<u16>) -> Result<Runner> {
     Ok(runner)
 }
 
-/// Where results of an experiment file go unless another folder is given: `out/` and the file's name, and a folder in that for
-/// commands other than `run`. Refused where it holds results of another file of the same name.
+/// Where results of an experiment file go unless another folder is given: `out/` and the file's name, and a
+/// folder in that for commands other than `run`. Refused where it holds results of another file of the same
+/// name.
 pub(crate) fn default_folder(file: &Path, inner: &str) -> Result<PathBuf> {
     let folder = Path::new("out").join(file.file_stem().unwrap_or_default());
     if let Ok(before) = Manifest::read(&folder) {

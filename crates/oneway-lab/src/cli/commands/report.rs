@@ -1,4 +1,5 @@
-//! `oneway report`: draws the figures of a results folder again and writes its page, without running anything.
+//! `oneway report`: draws the figures of a results folder again and writes its page, without running
+//! anything.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -30,8 +31,9 @@ pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Draws all figures of a results folder, or of a folder of them, and writes `report.html`; returns
-/// where. The quantities that are always worth a look, or every one if `all`. `problems` saves building those that are known already.
+/// Draws all figures of a results folder, or of a folder of them, and writes `report.html`; returns where.
+/// The quantities that are always worth a look, or every one if `all`. `problems` saves building those that
+/// are known already.
 pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<PathBuf> {
     let parts = parts(dir)?;
     let folder = OutputFolder::prepare(dir)?;
@@ -94,7 +96,8 @@ fn parts(dir: &Path) -> Result<Vec<Part>> {
 }
 
 impl Part {
-    /// The curves that charts are made of, the mean of which is over runs that end together; and which runs are left out.
+    /// The curves that charts are made of, the mean of which is over runs that end together; and which runs
+    /// are left out.
     fn drawn(&self) -> (Vec<Curve>, Vec<String>) {
         let (mut drawn, mut notes) = (vec![], vec![]);
         for entry in &self.manifest.entries {

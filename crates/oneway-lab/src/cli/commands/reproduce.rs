@@ -187,7 +187,8 @@ fn plans(args: &ReproduceArgs, problems: &mut Problems) -> Result<Vec<(Part, Pla
     parts.into_iter().map(plan).collect()
 }
 
-/// Removes results that an earlier run wrote into the folder and this one did not, so that the page does not show them.
+/// Removes results that an earlier run wrote into the folder and this one did not, so that the page does not
+/// show them.
 fn remove_stale(part: &Path) -> Result<()> {
     if part.join(Manifest::FILE).exists() {
         std::fs::remove_dir_all(part).with_context(|| format!("cannot remove {}", part.display()))?;

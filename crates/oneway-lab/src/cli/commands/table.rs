@@ -10,7 +10,8 @@ use crate::draw::figure::axis::Scale;
 use crate::draw::figure::sparkline::sparkline;
 use crate::number::{fixed, scientific};
 
-/// One line for each method on each topology: means over the repetitions that completed, at the end; and below it, which did not.
+/// One line for each method on each topology: means over the repetitions that completed, at the end; and
+/// below it, which did not.
 pub(crate) fn of(entries: &[Entry], ran: &[Ran<'_>]) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_BORDERS_ONLY);

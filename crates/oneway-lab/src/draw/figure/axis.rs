@@ -80,7 +80,8 @@ impl Range {
         }
         let (min, max) = (self.scale.position(self.min), self.scale.position(self.max));
         let share = (self.scale.position(value) - min) / (max - min);
-        // A line to a point far outside is clipped all the same, but renderers lose themselves in huge numbers.
+        // A line to a point far outside is clipped all the same, but renderers lose themselves in huge
+        // numbers.
         Some(self.start + share.clamp(-10.0, 11.0) * (self.end - self.start))
     }
 

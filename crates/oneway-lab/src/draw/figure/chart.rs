@@ -17,7 +17,8 @@ pub(crate) struct Chart {
     pub(crate) notes: Vec<String>,
 }
 
-/// One line, with a band about it if `low` and `high` have as many values as `x`; or points, if its style has a mark.
+/// One line, with a band about it if `low` and `high` have as many values as `x`; or points, if its style has
+/// a mark.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
     pub(crate) name: String,

@@ -9,10 +9,11 @@ use super::layout::Layout;
 /// More points than a hand can point at.
 const MOST_POINTS: usize = 500;
 
-/// `{id, x: {label, scale, min, max, px0, px1}, y: …, series: [{name, color_light, color_dark, dash, x, y, low, high}]}`.
+/// `{id, x: {label, scale, min, max, px0, px1}, y: …, series: [{name, color_light, color_dark, dash, x, y,
+/// low, high}]}`.
 ///
-/// `px0` and `px1` are where `min` and `max` stand in the SVG's `viewBox`. A number that cannot be shown is `null`;
-/// `low` and `high` are empty if there is no band.
+/// `px0` and `px1` are where `min` and `max` stand in the SVG's `viewBox`. A number that cannot be shown is
+/// `null`; `low` and `high` are empty if there is no band.
 pub(crate) fn chart_data(chart: &Chart) -> Value {
     let layout = Layout::new(chart);
     json!({

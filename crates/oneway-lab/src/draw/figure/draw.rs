@@ -310,7 +310,8 @@ fn runs(series: &Series, layout: &Layout) -> Vec<Vec<(f64, f64)>> {
     runs.into_iter().map(thin).collect()
 }
 
-/// Where lines first go above the top, by a pixel at least: between the last point below it and the first beyond.
+/// Where lines first go above the top, by a pixel at least: between the last point below it and the first
+/// beyond.
 fn leaves_at(runs: &[Vec<(f64, f64)>], top: f64) -> Option<f64> {
     let beyond = |&(_, y): &(f64, f64)| y < top - 1.0;
     let run = runs.iter().find(|run| run.iter().any(beyond))?;
@@ -346,7 +347,8 @@ fn bands(series: &Series, layout: &Layout) -> Vec<Vec<(f64, f64)>> {
     pieces.into_iter().map(outline).collect()
 }
 
-/// At most four points for each half pixel of width (first, lowest, highest, last): looks the same, however many there are.
+/// At most four points for each half pixel of width (first, lowest, highest, last): looks the same, however
+/// many there are.
 fn thin(points: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     if points.len() < 2000 {
         return points;

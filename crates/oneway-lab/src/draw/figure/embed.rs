@@ -1,4 +1,5 @@
-//! Fonts inside an SVG: the glyphs that its text uses, as data, so that it looks the same where no such font is installed.
+//! Fonts inside an SVG: the glyphs that its text uses, as data, so that it looks the same where no such font
+//! is installed.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use ttf_parser::{Face, Tag};
 
 use super::font;
 
-/// The SVG with the glyphs of its text, from the first font that has each; what no font here has is left to the reader's.
+/// The SVG with the glyphs of its text, from the first font that has each; what no font here has is left to
+/// the reader's.
 pub(crate) fn with_fonts(svg: &str) -> String {
     let (mut left, mut rules) = (used_in(svg), String::new());
     for (place, (family, data)) in font::EMBEDDED.into_iter().enumerate() {

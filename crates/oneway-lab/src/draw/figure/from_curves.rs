@@ -16,9 +16,10 @@ pub(crate) fn topologies(curves: &[Curve]) -> Vec<&str> {
 
 /// A quantity of all methods on a topology.
 ///
-/// Colours are chosen for the methods of *all* curves, so that charts of several topologies agree. A series is the mean
-/// of the repetitions that are there at each iteration (one that diverged ends early); numbers that are not finite do not
-/// count. Methods that have no such quantity are left out. What is left out or cut off is said in the chart's notes.
+/// Colours are chosen for the methods of *all* curves, so that charts of several topologies agree. A series
+/// is the mean of the repetitions that are there at each iteration (one that diverged ends early); numbers
+/// that are not finite do not count. Methods that have no such quantity are left out. What is left out or cut
+/// off is said in the chart's notes.
 pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, against: Against) -> Chart {
     let palette = Palette::new(curves.iter().map(|curve| &*curve.method));
     let here: Vec<&Curve> = curves.iter().filter(|curve| curve.topology == topology).collect();
@@ -56,18 +57,20 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
 
 /// Whether a run went the wrong way for good: it ends with ten times the loss it began with, or with none.
 ///
-/// This is about what a chart can show, not about what the run is worth: ten times as much is enough to squeeze all other lines flat,
-/// while a run that is ten times worse than its start may still be a result. When it is none is for `results::divergence` to say.
+/// This is about what a chart can show, not about what the run is worth: ten times as much is enough to
+/// squeeze all other lines flat, while a run that is ten times worse than its start may still be a result.
+/// When it is none is for `results::divergence` to say.
 ///
-/// Errors say less. They may begin at zero, as that of consensus does, and go up in every good run; and one that goes
-/// down by thirty decades is as far from its end at the start as one that goes up is at the end.
+/// Errors say less. They may begin at zero, as that of consensus does, and go up in every good run; and one
+/// that goes down by thirty decades is as far from its end at the start as one that goes up is at the end.
 fn goes_up(curve: &Curve) -> bool {
     const MANY_TIMES: f64 = 10.0; // said in the note, too
     let ends = curve.points.first().zip(curve.points.last());
     ends.is_some_and(|(first, last)| !last.loss.is_finite() || last.loss > MANY_TIMES * first.loss)
 }
 
-/// Where lines that diverge leave the chart: above all others, with room to see them go. None if nothing would be gained.
+/// Where lines that diverge leave the chart: above all others, with room to see them go. None if nothing
+/// would be gained.
 fn limit(scale: Scale, sound: &[&Series], diverging: &[&Series]) -> Option<f64> {
     let shown = sound.iter().flat_map(|series| series.y.iter().chain(&series.high));
     let bounds = shown.filter(|value| scale.shows(**value)).fold(None, |bounds, &value| match bounds {
@@ -103,7 +106,8 @@ fn scale(quantity: Quantity, series: &[&Series]) -> Scale {
     }
 }
 
-/// As it is; bytes by their logarithm where some methods send many times what others do, so that no line is squeezed.
+/// As it is; bytes by their logarithm where some methods send many times what others do, so that no line is
+/// squeezed.
 fn scale_of_x(against: Against, series: &[Series]) -> Scale {
     const MANY_TIMES: f64 = 5.0;
     let ends = series.iter().filter_map(|series| series.x.last());
@@ -126,8 +130,9 @@ fn bands_note(series: &[Series], curves: &[&Curve]) -> Vec<String> {
     }
 }
 
-/// Cuts all lines where the first ends that went to the end: rounds in which everyone waits take longer, and would push
-/// those that do not wait to the edge. Lines that ended early, because they diverged, do not count. Says so, if any are cut.
+/// Cuts all lines where the first ends that went to the end: rounds in which everyone waits take longer, and
+/// would push those that do not wait to the edge. Lines that ended early, because they diverged, do not
+/// count. Says so, if any are cut.
 fn cut_to_common_time(series: &mut [Series], curves: &[&Curve]) -> Option<String> {
     let last = |curve: &Curve| curve.points.last().map(|point| (point.iteration, point.time));
     let rounds = curves.iter().filter_map(|curve| last(curve)).map(|(k, _)| k).max();

@@ -57,7 +57,8 @@ impl Picture {
     }
 }
 
-/// An SVG without characters that the embedded fonts lack, and what they are: a renderer would leave them out without a word.
+/// An SVG without characters that the embedded fonts lack, and what they are: a renderer would leave them out
+/// without a word.
 fn drawable(svg: &str) -> (String, BTreeSet<char>) {
     let missing: BTreeSet<char> = svg.chars().filter(|&c| !font::has_glyph(c)).collect();
     (svg.replace(|c| missing.contains(&c), &font::REPLACEMENT.to_string()), missing)
@@ -82,7 +83,8 @@ pub(crate) fn write(pictures: &[Picture], folder: &OutputFolder) -> Result<()> {
 
 /// What quantities are drawn against, and what that adds to a file's name. A page opens on the first.
 ///
-/// With a clock that is time: a round in which everyone waits for the slowest counts as one iteration, however long it takes.
+/// With a clock that is time: a round in which everyone waits for the slowest counts as one iteration,
+/// however long it takes.
 fn axes(curves: &[Curve], topology: &str) -> [(Against, &'static str); 3] {
     let mut points =
         curves.iter().filter(|curve| curve.topology == topology).flat_map(|curve| curve.points.iter());
@@ -94,7 +96,8 @@ fn axes(curves: &[Curve], topology: &str) -> [(Against, &'static str); 3] {
     }
 }
 
-/// The first quantities of each topology, or `all`, against iterations, bytes sent and, where there is a clock, time.
+/// The first quantities of each topology, or `all`, against iterations, bytes sent and, where there is a
+/// clock, time.
 pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Picture> {
     let notes = step_notes(variants);
     let mut pictures = vec![];
@@ -123,8 +126,8 @@ pub(crate) fn charts(curves: &[Curve], variants: &[Spec], all: bool) -> Vec<Pict
 /// With more agents than this, a drawing of a network cannot be read.
 pub(crate) const MOST_AGENTS: usize = 100;
 
-/// A drawing for each topology and each set of its links that methods use, unless there are too many agents. Topologies that
-/// differ in what a sweep set elsewhere, and not in their links, share one.
+/// A drawing for each topology and each set of its links that methods use, unless there are too many agents.
+/// Topologies that differ in what a sweep set elsewhere, and not in their links, share one.
 pub(crate) fn networks(plan: &Plan, variants: &[Spec]) -> Result<Vec<Picture>> {
     let maps: Vec<(String, Vec<Place>)> = variants.iter().flat_map(maps).collect();
     let decentralised = |entry: &&Entry| entry.graph != "complete" && entry.run.agents <= MOST_AGENTS;

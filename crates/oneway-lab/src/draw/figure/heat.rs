@@ -25,8 +25,8 @@ pub(crate) struct HeatMap {
     pub(crate) scale: Scale,
 }
 
-/// How far from 1 a ratio has the strongest colour, |ln| of it: each hue has its own end, since gains of a hundred would leave
-/// losses of a third white.
+/// How far from 1 a ratio has the strongest colour, |ln| of it: each hue has its own end, since gains of a
+/// hundred would leave losses of a third white.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scale {
     below: f64,

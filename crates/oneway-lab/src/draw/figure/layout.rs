@@ -180,14 +180,16 @@ fn legend(shown: &[usize], plot: &Rect, top: f64, names: f64) -> Vec<Label> {
     shown.iter().enumerate().map(label).collect()
 }
 
-/// Positions at least `gap` apart and from `low` to `high`, as near as can be (in squares) to those wanted, which ascend.
+/// Positions at least `gap` apart and from `low` to `high`, as near as can be (in squares) to those wanted,
+/// which ascend.
 ///
-/// Labels that touch move as one block about their mean; blocks that then touch merge. If there is no room for all, they
-/// are evenly closer than `gap`.
+/// Labels that touch move as one block about their mean; blocks that then touch merge. If there is no room
+/// for all, they are evenly closer than `gap`.
 pub(crate) fn spread(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let count = wanted.len();
     let gap = if count > 1 { gap.min(((high - low) / (count - 1) as f64).max(0.0)) } else { gap };
-    // (sum of wanted tops, size): a label's wish for the top of its block is its own less what stands above it.
+    // (sum of wanted tops, size): a label's wish for the top of its block is its own less what stands above
+    // it.
     let mut blocks: Vec<(f64, usize)> = vec![];
     let top = |&(sum, size): &(f64, usize)| {
         let last = (high - (size - 1) as f64 * gap).max(low);

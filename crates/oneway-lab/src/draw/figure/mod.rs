@@ -1,8 +1,8 @@
 //! Figures: one definition, drawn as SVG, PNG and PDF, and in a page with hover and two themes.
 //!
-//! A [`chart::Chart`] says what is shown ([`from_curves`] makes one of measured curves), [`layout`] says where it goes, and
-//! [`render`] draws it; [`data`] gives a page the numbers under the pointer. [`network`] draws a topology, [`heat`] a table of ratios, and
-//! [`gallery`] all that belongs to a results folder.
+//! A [`chart::Chart`] says what is shown ([`from_curves`] makes one of measured curves), [`layout`] says
+//! where it goes, and [`render`] draws it; [`data`] gives a page the numbers under the pointer. [`network`]
+//! draws a topology, [`heat`] a table of ratios, and [`gallery`] all that belongs to a results folder.
 //! Nothing depends on the machine: fonts are embedded, ids come from content, and there are no dates.
 
 pub(crate) mod axis;

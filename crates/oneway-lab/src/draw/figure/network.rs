@@ -1,7 +1,8 @@
 //! A topology drawn: the pull graph and the push graph side by side.
 //!
-//! Links that exist but that a method does not use (trees are cut from a digraph) stay faint behind those it uses. Around an
-//! agent is a disc whose area is its share of π: whose model counts on the left, who gathers the pushed mass on the right.
+//! Links that exist but that a method does not use (trees are cut from a digraph) stay faint behind those it
+//! uses. Around an agent is a disc whose area is its share of π: whose model counts on the left, who gathers
+//! the pushed mass on the right.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -139,8 +140,8 @@ impl Panel<'_> {
         }
     }
 
-    /// On a circle a chord that passes others bends towards the middle, clear of their badges; the longer way round more,
-    /// so that it does not run along its way back.
+    /// On a circle a chord that passes others bends towards the middle, clear of their badges; the longer way
+    /// round more, so that it does not run along its way back.
     fn bend_inwards(&self, from: usize, to: usize, two_way: bool) -> Bend {
         let agents = self.network.places.len();
         let (a, b) = (self.network.places[from], self.network.places[to]);

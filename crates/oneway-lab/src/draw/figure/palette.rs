@@ -1,9 +1,9 @@
 //! Colours: a method has the same one, and the same dashes, in every figure.
 //!
-//! The first hues are those of Okabe and Ito; their pale ones, which are lost on white and cannot be told from others once
-//! darkened, gave way to darker ones. A test holds all of them to be apart to the colour-blind. Each has a variant for
-//! dark pages. A colour also has a name: in a page, CSS custom properties of that name rule (`--ink`, `--series-blue`), so
-//! that one SVG serves both themes.
+//! The first hues are those of Okabe and Ito; their pale ones, which are lost on white and cannot be told
+//! from others once darkened, gave way to darker ones. A test holds all of them to be apart to the
+//! colour-blind. Each has a variant for dark pages. A colour also has a name: in a page, CSS custom
+//! properties of that name rule (`--ink`, `--series-blue`), so that one SVG serves both themes.
 
 use super::render::Theme;
 use super::shades::{self, SHADES};
@@ -103,8 +103,8 @@ const DASHES: [&str; 4] = ["7 3.5", "2.5 2.5", "9 3 2 3", "4 2 1 2 1 2"];
 pub(crate) struct Palette(Vec<(String, Style)>);
 
 impl Palette {
-    /// Styles for these methods. Known ones have their own; others take what is left in order of appearance, so for the
-    /// same colours in several figures give all methods of all of them.
+    /// Styles for these methods. Known ones have their own; others take what is left in order of appearance,
+    /// so for the same colours in several figures give all methods of all of them.
     pub(crate) fn new<'a>(methods: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: Vec<&str> = vec![];
         for name in methods {
@@ -129,7 +129,8 @@ impl Palette {
             }
             let hue = families.iter().find(|(known, _)| *known == family).map(|&(_, hue)| hue);
             let hue = hue.unwrap_or_else(|| {
-                // From the far end, which known methods do not use, then what the known ones left, then those with the fewest lines.
+                // From the far end, which known methods do not use, then what the known ones left, then those
+                // with the fewest lines.
                 let taken = |hue: &usize| families.iter().any(|&(_, other)| other == *hue);
                 let free = (0..HUES.len()).rev().find(|hue| !taken(hue));
                 let of_hue =
@@ -170,8 +171,8 @@ impl Palette {
     }
 }
 
-/// The style of value number `place` of `all` that a setting takes: shades in the order of the values, and dashes where there are
-/// more values than shades.
+/// The style of value number `place` of `all` that a setting takes: shades in the order of the values, and
+/// dashes where there are more values than shades.
 fn shade(hue: usize, place: usize, all: usize, variant: Option<&str>) -> Style {
     let (shade, turn) = match all {
         0..=shades::COUNT => (place * (shades::COUNT - 1) / (all - 1).max(1), 0),

@@ -1,8 +1,8 @@
 //! The same PDF in the same bytes.
 //!
-//! `svg2pdf` keeps fonts and graphics states in hash maps, so their order in the file, and the numbers of their objects,
-//! change from run to run. Here resources are sorted by name and objects are numbered in the order in which they are first
-//! referred to from the root; what the file shows stays as it is.
+//! `svg2pdf` keeps fonts and graphics states in hash maps, so their order in the file, and the numbers of
+//! their objects, change from run to run. Here resources are sorted by name and objects are numbered in the
+//! order in which they are first referred to from the root; what the file shows stays as it is.
 
 use std::collections::BTreeMap;
 

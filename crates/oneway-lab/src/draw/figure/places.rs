@@ -20,7 +20,8 @@ pub(crate) fn circle(agents: usize) -> Vec<Place> {
     (0..agents).map(|i| polar(1.0, TAU * i as f64 / agents as f64)).collect()
 }
 
-/// Coordinates of a map, y upwards, scaled to fill the square, and moved apart where badges would cover each other.
+/// Coordinates of a map, y upwards, scaled to fill the square, and moved apart where badges would cover each
+/// other.
 pub(crate) fn map(points: impl IntoIterator<Item = Place>) -> Vec<Place> {
     let mut places = fill(points.into_iter().map(|(x, y)| (x, -y)).collect());
     for _ in 0..200 {
@@ -81,7 +82,8 @@ fn polar(radius: f64, angle: f64) -> Place {
     (radius * (angle - FRAC_PI_2).cos(), radius * (angle - FRAC_PI_2).sin())
 }
 
-/// Loops about agent 0, if the digraph is cycles through agent 0 that share nothing else, two of them or more.
+/// Loops about agent 0, if the digraph is cycles through agent 0 that share nothing else, two of them or
+/// more.
 fn flower(digraph: &Digraph) -> Option<Vec<Place>> {
     let agents = digraph.agents();
     let petals = digraph.out_neighbours(0);

@@ -30,8 +30,8 @@ impl Quantity {
         Quantity::Accuracy,
     ];
 
-    /// Those that are always worth a look: how good x̄ is, and, since that hides agents that are far from it and from each
-    /// other, how good and how far apart they are.
+    /// Those that are always worth a look: how good x̄ is, and, since that hides agents that are far from it
+    /// and from each other, how good and how far apart they are.
     pub(crate) const FIRST: [Quantity; 5] =
         [Quantity::Loss, Quantity::Gap, Quantity::Gradient, Quantity::AgentsGradient, Quantity::Consensus];
 

@@ -1,5 +1,6 @@
-//! Shades of the hues of methods, for settings that take several values: on white from pale to dark, on black from deep to
-//! pale, in even steps of OKLCH's lightness, so that the order of the values is the order of the shades.
+//! Shades of the hues of methods, for settings that take several values: on white from pale to dark, on black
+//! from deep to pale, in even steps of OKLCH's lightness, so that the order of the values is the order of the
+//! shades.
 
 use super::palette::{Color, color};
 

@@ -4,7 +4,8 @@ use super::axis::{Range, Scale};
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Values as bars, at most `width` of them, each the mean of those it stands for; a blank where there are none to show.
+/// Values as bars, at most `width` of them, each the mean of those it stands for; a blank where there are
+/// none to show.
 ///
 /// ▇▅▃▂▁▁ for something that goes down. On a logarithmic scale what is not positive is left blank.
 pub(crate) fn sparkline(values: &[f64], width: usize, scale: Scale) -> String {

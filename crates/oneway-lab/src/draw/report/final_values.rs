@@ -18,8 +18,8 @@ const COLUMNS: [(Quantity, &str); 6] = [
     (Quantity::Accuracy, "test accuracy"),
 ];
 
-/// A table for each topology with a line for each method: how its runs ended, and means over those that came to their end, with
-/// standard errors. Columns without a number are left out.
+/// A table for each topology with a line for each method: how its runs ended, and means over those that came
+/// to their end, with standard errors. Columns without a number are left out.
 pub(crate) fn final_values(name: &str, manifest: &Manifest, curves: &[Curve]) -> Vec<TableBlock> {
     let mut topologies: Vec<&str> = vec![];
     for entry in &manifest.entries {

@@ -4,8 +4,9 @@ use maud::{Markup, html};
 
 /// A text with the indices of its symbols as subscripts: `E_v`, `‖V‖_F²`, `C_m3n²`, `m̄_{k−1}`.
 ///
-/// An index follows one letter, a bar or a bracket, and is a word with figures behind it, a Greek letter or what stands in
-/// braces. Names such as `record_every` are left alone: their letters before the line are many.
+/// An index follows one letter, a bar or a bracket, and is a word with figures behind it, a Greek letter or
+/// what stands in braces. Names such as `record_every` are left alone: their letters before the line are
+/// many.
 pub(super) fn set(text: &str) -> Markup {
     let characters: Vec<char> = text.chars().collect();
     let (mut plain, mut parts) = (String::new(), vec![]);

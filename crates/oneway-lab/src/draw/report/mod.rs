@@ -1,7 +1,8 @@
 //! `report.html`: one file that opens anywhere, asks the network for nothing, and shows what was found.
 //!
-//! The verdicts come first, then the results, the figures with their switches, tables, networks, settings and facts. [`page`]
-//! is a pure function: same report, same bytes. All text is escaped; the SVG of figures and drawings is taken as it is.
+//! The verdicts come first, then the results, the figures with their switches, tables, networks, settings and
+//! facts. [`page`] is a pure function: same report, same bytes. All text is escaped; the SVG of figures and
+//! drawings is taken as it is.
 
 mod figures;
 pub(crate) mod final_values;
@@ -44,20 +45,22 @@ pub(crate) struct VerdictRow {
     /// How it was measured.
     pub(crate) measure: String,
     pub(crate) numbers: Vec<(String, f64)>,
-    /// `holds`, `holds for …; undecided for …`, `holds only if …`, `does not hold` or `undecided`. Other words are shown and counted as undecided.
+    /// `holds`, `holds for …; undecided for …`, `holds only if …`, `does not hold` or `undecided`. Other
+    /// words are shown and counted as undecided.
     pub(crate) verdict: String,
     pub(crate) because: String,
 }
 
 /// A chart and the numbers behind it.
 ///
-/// `svg` is `<svg class="chart" data-figure="ID" viewBox="0 0 W H">` with each series in `<g class="series"
-/// data-series="NAME">`. It paints with `var(--ink)`, `var(--muted)`, `var(--grid)`, `var(--link)`, `var(--paper)` and, for
-/// a series, one of the figures' own custom properties.
+/// `svg` is `<svg class="chart" data-figure="ID" viewBox="0 0 W H">` with each series in
+/// `<g class="series" data-series="NAME">`. It paints with `var(--ink)`, `var(--muted)`, `var(--grid)`,
+/// `var(--link)`, `var(--paper)` and, for a series, one of the figures' own custom properties.
 ///
-/// `data` is `{x: AXIS, y: AXIS, series: [{name, color_light, color_dark, dash, x: [], y: [], low: [], high: []}]}`, an
-/// AXIS `{label, scale: "linear" | "log", min, max, px0, px1}` with px0 and px1 the places of min and max in the
-/// viewBox. Two figures of a group with the same y label and different x labels are alternatives: the page shows one.
+/// `data` is `{x: AXIS, y: AXIS, series: [{name, color_light, color_dark, dash, x: [], y: [], low: [], high:
+/// []}]}`, an AXIS `{label, scale: "linear" | "log", min, max, px0, px1}` with px0 and px1 the places of min
+/// and max in the viewBox. Two figures of a group with the same y label and different x labels are
+/// alternatives: the page shows one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Figure {
     pub(crate) id: String,
@@ -113,7 +116,8 @@ pub(crate) fn page(report: &Report) -> String {
                 title { (report.title) }
                 link rel="icon" href=(ICON);
                 style { (PreEscaped(palette.light())) (PreEscaped(CSS)) }
-                // The page is dark when this sheet applies: by the reader's system, or by the switch. Never on paper.
+                // The page is dark when this sheet applies: by the reader's system, or by the switch. Never
+                // on paper.
                 style #dark media="screen and (prefers-color-scheme: dark)" {
                     (PreEscaped(palette.dark())) (PreEscaped(DARK_CSS))
                 }

@@ -20,7 +20,8 @@ enum Kind {
 impl Kind {
     const ALL: [Self; 5] = [Self::Holds, Self::HoldsFor, Self::OnlyIf, Self::Fails, Self::Undecided];
 
-    /// Reads `holds`, `holds for …; undecided for …`, `holds only if …`, `does not hold`; all else is undecided.
+    /// Reads `holds`, `holds for …; undecided for …`, `holds only if …`, `does not hold`; all else is
+    /// undecided.
     fn from_verdict(verdict: &str) -> Self {
         let verdict = verdict.trim().to_lowercase();
         if verdict.starts_with("holds only") {

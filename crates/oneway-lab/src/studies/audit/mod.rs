@@ -1,4 +1,5 @@
-//! Audits of an experiment: which of its entries can be audited, what is assumed of their problems, and what came of it.
+//! Audits of an experiment: which of its entries can be audited, what is assumed of their problems, and what
+//! came of it.
 
 pub(crate) mod pictures;
 pub(crate) mod written;

@@ -1,4 +1,5 @@
-//! Slack over time: a chart for each inequality, a line for each entry, dashed for what the paper prints where it differs.
+//! Slack over time: a chart for each inequality, a line for each entry, dashed for what the paper prints
+//! where it differs.
 
 use oneway::theory::audit::{Check, Form, Point, Verdict};
 

@@ -43,7 +43,8 @@ pub(crate) struct Noise {
 }
 
 impl Facts {
-    /// Looks at a problem, and takes it apart at its lowest point. Runs on the threads of the pool it is called on.
+    /// Looks at a problem, and takes it apart at its lowest point. Runs on the threads of the pool it is
+    /// called on.
     pub(crate) fn new(problem: &dyn Problem, seed: u64) -> Result<(Self, Answer<Vec<Mode>>)> {
         let smoothness = problem_facts::smoothness(problem)?;
         let mut x = vec![0.0; problem.dim()];

@@ -1,8 +1,10 @@
-//! The predicted floor: ‖∇F(x̄)‖² in the long run, summed over the directions in which the problem is on its own.
+//! The predicted floor: ‖∇F(x̄)‖² in the long run, summed over the directions in which the problem is on its
+//! own.
 //!
-//! E‖∇F(x̄)‖² = Σ_k s_k·φ(ηh_k) + Σ_k (r(ηh_k)·b_k)², h_k the curvature along direction k, s_k the noise along it, b_k the agents'
-//! gradients along it at the minimiser; φ(ηh) is the floor of f(x) = hx²/2 with noise of variance one, and r(ηh) the response of
-//! the fixed point to the agents' gradients. Exact for quadratics; elsewhere a model, see [`oneway::theory::modes`].
+//! E‖∇F(x̄)‖² = Σ_k s_k·φ(ηh_k) + Σ_k (r(ηh_k)·b_k)², h_k the curvature along direction k, s_k the noise
+//! along it, b_k the agents' gradients along it at the minimiser; φ(ηh) is the floor of f(x) = hx²/2 with
+//! noise of variance one, and r(ηh) the response of the fixed point to the agents' gradients. Exact for
+//! quadratics; elsewhere a model, see [`oneway::theory::modes`].
 
 use std::collections::BTreeMap;
 
@@ -14,10 +16,11 @@ use serde::Serialize;
 
 use super::{Answer, settled};
 
-/// Between two values a line is taken as straight if it is so to this at the middle. The true error is smaller: the middle is
-/// where it is largest, and each half is straighter than the whole.
+/// Between two values a line is taken as straight if it is so to this at the middle. The true error is
+/// smaller: the middle is where it is largest, and each half is straighter than the whole.
 const STRAIGHT: f64 = 1e-3;
-/// Curvatures below this share of the largest are not looked at one by one: φ and r are proportional to ηh there.
+/// Curvatures below this share of the largest are not looked at one by one: φ and r are proportional to ηh
+/// there.
 const SMALL: f64 = 1e-5;
 /// Of so few directions each is looked at.
 const FEW: usize = 32;
@@ -29,7 +32,8 @@ const DEPTH: usize = 16;
 pub(crate) struct Floor {
     /// What the noise of the gradients leaves.
     pub(crate) noise: f64,
-    /// What is left without any: the squared distance at which agents that pull in different directions come to rest.
+    /// What is left without any: the squared distance at which agents that pull in different directions come
+    /// to rest.
     pub(crate) bias: f64,
     /// Their sum.
     pub(crate) total: f64,
@@ -69,8 +73,8 @@ pub(super) fn predicted(
     Answer::Known(Floor { noise: settled(noise), bias: settled(bias), total: settled(noise + bias) })
 }
 
-/// What a unit of noise, and of each agent's gradient at the minimiser, do to ∇F(x̄) at a step x = ηh. Both are proportional to
-/// x where it is small, so that they are kept divided by it.
+/// What a unit of noise, and of each agent's gradient at the minimiser, do to ∇F(x̄) at a step x = ηh. Both
+/// are proportional to x where it is small, so that they are kept divided by it.
 #[derive(Debug, Clone, PartialEq)]
 struct Response {
     /// ln(φ(x)/x).

@@ -16,8 +16,8 @@ const SAME_STEP: f64 = 0.01;
 pub(crate) struct Measured {
     /// The mean of ‖∇F(x̄_k)‖² over recorded k = 1, …, T.
     pub(crate) average: f64,
-    /// The same over the last part: the last quarter of the rounds; where the step still changed in it, the second half of
-    /// those that had the last step.
+    /// The same over the last part: the last quarter of the rounds; where the step still changed in it, the
+    /// second half of those that had the last step.
     pub(crate) last_part: f64,
     /// The first round of the last part.
     pub(crate) from: u64,

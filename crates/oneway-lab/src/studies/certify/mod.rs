@@ -1,7 +1,7 @@
 //! What theory says of an experiment, beside what is measured: stability limit, certified step, floor, bound.
 //!
-//! [`facts`] are those of the problem (L, σ², F*), [`floor`] the predicted floor, [`measured`] what the runs show,
-//! [`region`] the picture of which steps work, [`show`] the table and the page.
+//! [`facts`] are those of the problem (L, σ², F*), [`floor`] the predicted floor, [`measured`] what the runs
+//! show, [`region`] the picture of which steps work, [`show`] the table and the page.
 
 mod facts;
 mod floor;
@@ -102,9 +102,11 @@ pub(crate) struct Proven {
     pub(crate) largest: Step,
     /// Whether the experiment's own step is constant and certified.
     pub(crate) given: bool,
-    /// The step that the bound is for: the given one if it is certified, otherwise the certified one with the lowest bound.
+    /// The step that the bound is for: the given one if it is certified, otherwise the certified one with the
+    /// lowest bound.
     pub(crate) step: Step,
-    /// The mean of E‖∇F(x̄_k)‖² over k = 1, …, T is at most this: what the start costs, what stays, and their sum.
+    /// The mean of E‖∇F(x̄_k)‖² over k = 1, …, T is at most this: what the start costs, what stays, and their
+    /// sum.
     pub(crate) transient: f64,
     pub(crate) floor: f64,
     pub(crate) bound: f64,
@@ -120,15 +122,16 @@ pub(crate) struct Row {
     pub(crate) problem: usize,
     pub(crate) agents: usize,
     pub(crate) rounds: u64,
-    /// What turns a raw step into the step that the average takes: c_π for most push-pull methods, 1 for others.
+    /// What turns a raw step into the step that the average takes: c_π for most push-pull methods, 1 for
+    /// others.
     pub(crate) c_pi: f64,
     pub(crate) step: Steps,
     pub(crate) stability: Answer<Stability>,
     pub(crate) certificate: Answer<Proven>,
     /// ‖∇F(x̄)‖² in the long run with the last step.
     pub(crate) floor: Answer<Floor>,
-    /// Rounds after which the flattest direction has forgotten where it began, 1/(η·c_π·h) at the last step: a shorter run
-    /// has not come down to its floor.
+    /// Rounds after which the flattest direction has forgotten where it began, 1/(η·c_π·h) at the last step:
+    /// a shorter run has not come down to its floor.
     pub(crate) rounds_to_forget: Option<f64>,
     pub(crate) measured: Answer<Measured>,
 }
@@ -224,8 +227,8 @@ impl Problems {
     }
 }
 
-/// A number from dense linear algebra without its last digits, which depend on the machine's vector unit: same inputs,
-/// same bytes.
+/// A number from dense linear algebra without its last digits, which depend on the machine's vector unit:
+/// same inputs, same bytes.
 fn settled(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
@@ -300,8 +303,8 @@ impl Proven {
     }
 }
 
-/// The certificate with the lowest bound for `rounds` rounds. At the largest certified step the margin of the proof is next
-/// to nothing and its bound useless; far below, the start is never forgotten.
+/// The certificate with the lowest bound for `rounds` rounds. At the largest certified step the margin of the
+/// proof is next to nothing and its bound useless; far below, the start is never forgotten.
 fn best(
     certifier: &Certifier,
     setting: Setting,

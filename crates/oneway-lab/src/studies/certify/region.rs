@@ -1,12 +1,12 @@
-//! Which steps work, in the plane of momentum λ and effective step η·c_π: what is certified, what is stable with curvature
-//! h = L in every direction, and what runs of the experiment's own problem show.
+//! Which steps work, in the plane of momentum λ and effective step η·c_π: what is certified, what is stable
+//! with curvature h = L in every direction, and what runs of the experiment's own problem show.
 //!
-//! A run diverged if its numbers left all bounds; or if it grows, its mean loss above F* over the last quarter of its
-//! recorded states being more than four times the largest of the first half; or if its agents drift apart, the same being
-//! true of the consensus error. The loss alone would not do: it is taken at x̄, which may do well while agents leave it on
-//! both sides. A run that does not diverge, but whose mean loss over the last quarter is above that at the start, is worse
-//! than its start: noise alone does that to a stable run that began close to the minimum, and a step that is too large where
-//! gradients are bounded.
+//! A run diverged if its numbers left all bounds; or if it grows, its mean loss above F* over the last
+//! quarter of its recorded states being more than four times the largest of the first half; or if its agents
+//! drift apart, the same being true of the consensus error. The loss alone would not do: it is taken at x̄,
+//! which may do well while agents leave it on both sides. A run that does not diverge, but whose mean loss
+//! over the last quarter is above that at the start, is worse than its start: noise alone does that to a
+//! stable run that began close to the minimum, and a step that is too large where gradients are bounded.
 
 use anyhow::Result;
 use oneway::engine::Schedule;
@@ -31,11 +31,13 @@ const MOMENTA: [f64; 13] = [0.01, 0.015, 0.022, 0.032, 0.046, 0.068, 0.1, 0.15, 
 const EVERY: usize = 2;
 /// With more agents than this each limit takes seconds, and every fourth λ must do.
 const FEW_AGENTS: usize = 40;
-/// Steps of runs are powers of two, from the first number times the lowest limit to the second times the highest.
+/// Steps of runs are powers of two, from the first number times the lowest limit to the second times the
+/// highest.
 const BEYOND: f64 = 4.0;
 /// The most steps that are run.
 const MOST_STEPS: usize = 16;
-/// A last quarter larger than the first half by this factor is growth: of the loss, or of the distance between agents.
+/// A last quarter larger than the first half by this factor is growth: of the loss, or of the distance
+/// between agents.
 const GROWTH: f64 = 4.0;
 /// States recorded of a run, about.
 const RECORDED: u64 = 16;
@@ -100,7 +102,8 @@ pub(crate) struct Given {
 }
 
 impl Region {
-    /// A region for each fixed topology and each set of its links that SMTPP runs on. Fewer after an interruption.
+    /// A region for each fixed topology and each set of its links that SMTPP runs on. Fewer after an
+    /// interruption.
     pub(crate) fn all(plan: &Plan, problems: &Problems, ways: Ways<'_>) -> Result<Vec<Self>> {
         let mut regions: Vec<Self> = vec![];
         for entry in &plan.entries {

@@ -244,7 +244,8 @@ fn notes(findings: &Findings) -> Vec<String> {
     notes.chain([model]).collect()
 }
 
-/// Predicted floors over measured ones, a picture for each topology. Runs that were too short say nothing of their floor.
+/// Predicted floors over measured ones, a picture for each topology. Runs that were too short say nothing of
+/// their floor.
 fn floors(findings: &Findings) -> Vec<Picture> {
     let palette = Palette::new(findings.rows.iter().map(|row| &*row.method));
     let mut topologies: Vec<&str> = findings.rows.iter().map(|row| &*row.topology).collect();

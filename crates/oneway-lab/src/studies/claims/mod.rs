@@ -1,8 +1,9 @@
-//! What the paper claims, and whether it holds here: measured, and judged by rules that are written here, never by hand.
+//! What the paper claims, and whether it holds here: measured, and judged by rules that are written here,
+//! never by hand.
 //!
-//! [`judge`] is pure: curves and studies in, verdicts out. A claim about curves compares methods repetition by
-//! repetition (they share their samples) with a 95 % paired t interval; a claim of the analysis is put to a study of its
-//! own, on problems whose answer is known.
+//! [`judge`] is pure: curves and studies in, verdicts out. A claim about curves compares methods repetition
+//! by repetition (they share their samples) with a 95 % paired t interval; a claim of the analysis is put to
+//! a study of its own, on problems whose answer is known.
 
 mod curve_claims;
 mod runs;

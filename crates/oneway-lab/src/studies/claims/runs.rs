@@ -135,8 +135,8 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// The mean of F − `bottom` over the recorded points in a window: how fast a method comes down, with less noise than
-    /// the iteration at which it first passes some loss.
+    /// The mean of F − `bottom` over the recorded points in a window: how fast a method comes down, with less
+    /// noise than the iteration at which it first passes some loss.
     pub(crate) fn excess(&self, method: &str, bottom: f64, window: [u64; 2]) -> Result<Values, Missing> {
         let [first, last] = window;
         let of_curve = |curve: &'a Curve| {
@@ -148,8 +148,8 @@ impl<'a> Runs<'a> {
         self.each(method, of_curve)
     }
 
-    /// Σ|ln‖∇F‖²_{k+1} − ln‖∇F‖²_k| over the recorded points in a window, for each iteration of it: how much a curve
-    /// goes up and down, whatever its height.
+    /// Σ|ln‖∇F‖²_{k+1} − ln‖∇F‖²_k| over the recorded points in a window, for each iteration of it: how much
+    /// a curve goes up and down, whatever its height.
     pub(crate) fn variation(&self, method: &str, [first, last]: [u64; 2]) -> Result<Values, Missing> {
         let of_curve = |curve: &'a Curve| {
             let within = curve.points.iter().filter(|point| (first..=last).contains(&point.iteration));

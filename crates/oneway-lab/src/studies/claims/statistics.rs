@@ -81,7 +81,8 @@ pub(crate) struct PowerLaw {
 }
 
 impl PowerLaw {
-    /// The fit to (x, y) pairs, all positive. With fewer than three there is no error to speak of, and it is ∞.
+    /// The fit to (x, y) pairs, all positive. With fewer than three there is no error to speak of, and it is
+    /// ∞.
     pub(crate) fn fit(points: &[(f64, f64)]) -> Self {
         let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
         let count = logs.len() as f64;
@@ -100,7 +101,8 @@ impl PowerLaw {
         student_975(self.freedom.max(1)) * self.error
     }
 
-    /// Whether p is within `margin` of `expected`: yes or no if its 95 % interval leaves no doubt, unclear otherwise.
+    /// Whether p is within `margin` of `expected`: yes or no if its 95 % interval leaves no doubt, unclear
+    /// otherwise.
     pub(crate) fn is_about(self, expected: f64, margin: f64) -> Answer {
         let (off, doubt) = ((self.exponent - expected).abs(), self.doubt());
         match () {

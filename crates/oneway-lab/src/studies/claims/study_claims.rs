@@ -80,8 +80,8 @@ fn decoupled(studies: &Studies) -> Claim {
 
 /// "compresses this topology-induced error floor to O(λ²σ²)".
 ///
-/// Theorem 1 bounds the floor by O(ησ²/n + λ²σ²n). An upper bound is not refuted by a floor that stays with its first
-/// term; what is judged is that lowering λ lowers the floor, as λ².
+/// Theorem 1 bounds the floor by O(ησ²/n + λ²σ²n). An upper bound is not refuted by a floor that stays with
+/// its first term; what is judged is that lowering λ lowers the floor, as λ².
 fn floor(studies: &Studies) -> Claim {
     let graphs: Vec<&OnGraph> =
         studies.floor.iter().flat_map(|floors| [&floors.sparse, &floors.dense]).collect();

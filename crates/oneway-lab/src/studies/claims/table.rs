@@ -9,7 +9,8 @@ const WIDTH: u16 = 100;
 /// Of its columns, with a space on either side; four lines stand between and around them.
 const WIDTHS: [u16; 3] = [32, 24, 40];
 
-/// One row a claim: who says what, the verdict, and why. How it was measured stands in `claims.json` and the report.
+/// One row a claim: who says what, the verdict, and why. How it was measured stands in `claims.json` and the
+/// report.
 pub(crate) fn table(claims: &[Claim]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL);

@@ -1,4 +1,5 @@
-//! What follows from the numbers, in sentences: a pure function of the facts, which says nothing that they do not show.
+//! What follows from the numbers, in sentences: a pure function of the facts, which says nothing that they do
+//! not show.
 
 use super::{Inspection, RepairFacts, SubgraphFacts};
 use crate::number::number;

@@ -135,7 +135,8 @@ impl Network {
         Ok(Assumption { holds: false, roots: vec![], failure, repair })
     }
 
-    /// The sets of links that a method can choose from; only if there is a common root there are trees among them.
+    /// The sets of links that a method can choose from; only if there is a common root there are trees among
+    /// them.
     pub(crate) fn subgraphs(&self, common_root: bool) -> Result<Vec<(Subgraph, Arc<Topology>)>> {
         let mut all = vec![(Subgraph::Full, Arc::clone(&self.full))];
         if common_root && self.links.have_trees() {

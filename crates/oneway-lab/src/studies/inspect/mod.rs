@@ -1,9 +1,9 @@
 //! What a topology can do: the facts behind `oneway inspect`.
 //!
-//! [`crate::request`] is what the user typed, [`facts`] computes, [`advice`] says what follows, [`table`] and [`drawing`] show it.
-//! What [`Inspection`] and the structures in it hold is what `--json` prints: `{ "topologies": [Inspection, …], "advice":
-//! [sentence, …] }`, with the fields' names for keys. A number that does not exist, or that was too dear to compute
-//! (`skipped` says which), is `null`.
+//! [`crate::request`] is what the user typed, [`facts`] computes, [`advice`] says what follows, [`table`] and
+//! [`drawing`] show it. What [`Inspection`] and the structures in it hold is what `--json` prints:
+//! `{ "topologies": [Inspection, …], "advice": [sentence, …] }`, with the fields' names for keys. A number
+//! that does not exist, or that was too dear to compute (`skipped` says which), is `null`.
 
 pub(crate) mod advice;
 pub(crate) mod drawing;

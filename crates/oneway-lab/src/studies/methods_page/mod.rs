@@ -1,5 +1,5 @@
-//! `docs/methods.md`, made from the registry: every method with its equations, its network, what it sends, its parameters, its
-//! reference, and a picture of how it behaves.
+//! `docs/methods.md`, made from the registry: every method with its equations, its network, what it sends,
+//! its parameters, its reference, and a picture of how it behaves.
 
 mod behaviour;
 mod facts;

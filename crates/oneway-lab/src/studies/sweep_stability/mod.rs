@@ -91,7 +91,8 @@ impl Sweep {
         networks * (self.momenta.len() + 1)
     }
 
-    /// All limits: values in their order, and for each the graphs in theirs. `found` is called for each limit.
+    /// All limits: values in their order, and for each the graphs in theirs. `found` is called for each
+    /// limit.
     pub(crate) fn run(&self, found: &(dyn Fn() + Sync)) -> Result<Vec<Row>> {
         let cells = self.axis.values.iter().zip(&self.topologies).flat_map(|(&value, topologies)| {
             self.graphs.iter().enumerate().map(move |(at, &graph)| (value, graph, at, topologies))
@@ -121,8 +122,8 @@ impl Sweep {
     }
 }
 
-/// The topologies of one value, one for each of `graphs`; what a user got wrong is an error, what chance did not connect
-/// is not.
+/// The topologies of one value, one for each of `graphs`; what a user got wrong is an error, what chance did
+/// not connect is not.
 fn topologies(
     text: &str,
     flags: &TopologyFlags,

@@ -38,8 +38,8 @@ impl Row {
     }
 }
 
-/// `KEY,graph,method,momentum,c_pi,limit_effective,limit_raw`, numbers in shortest round-trip form, cells without one
-/// empty.
+/// `KEY,graph,method,momentum,c_pi,limit_effective,limit_raw`, numbers in shortest round-trip form, cells
+/// without one empty.
 pub(crate) fn csv(sweep: &Sweep, rows: &[Row]) -> String {
     let mut text = format!("{},graph,method,momentum,c_pi,limit_effective,limit_raw\n", sweep.axis.key);
     for row in rows {

@@ -24,7 +24,8 @@ pub(crate) struct Comparison {
     methods: Vec<String>,
     /// A row for each method, a result for each topology; none where the method leaves it out.
     results: Vec<Vec<Option<Score>>>,
-    /// F* of each topology's problem, where scores are losses; none where they are gradients, which are smallest at 0.
+    /// F* of each topology's problem, where scores are losses; none where they are gradients, which are
+    /// smallest at 0.
     lowest: Option<Vec<f64>>,
 }
 
@@ -89,7 +90,8 @@ impl Search<'_> {
     }
 }
 
-/// F* of an entry's problem: the lowest loss that exact gradients find, or a run met, should one have come lower.
+/// F* of an entry's problem: the lowest loss that exact gradients find, or a run met, should one have come
+/// lower.
 fn lowest_loss(entry: &Entry, ran: &[Ran<'_>]) -> f64 {
     let same = ran.iter().filter(|ran| ran.cell.entry.problem.sha256 == entry.problem.sha256);
     let met = same.flat_map(|ran| ran.result.points.iter()).map(|point| point.loss);
@@ -97,7 +99,8 @@ fn lowest_loss(entry: &Entry, ran: &[Ran<'_>]) -> f64 {
 }
 
 impl Comparison {
-    /// How far a mean is above the least that it could be: F − F*, or ‖∇F‖² itself. Losses are told apart down to rounding.
+    /// How far a mean is above the least that it could be: F − F*, or ‖∇F‖² itself. Losses are told apart
+    /// down to rounding.
     fn excess(&self, column: usize, score: &Score) -> Option<f64> {
         /// Relative to F*: below this, differences of losses are rounding.
         const RESOLUTION: f64 = 1e-14;
@@ -118,7 +121,8 @@ impl Comparison {
         rows.iter().map(|row| row.iter().zip(&best).map(ratio).collect()).collect()
     }
 
-    /// `topology,method,step,parameter,edge,mean,standard_error,repetitions,excess`, cells without a number empty.
+    /// `topology,method,step,parameter,edge,mean,standard_error,repetitions,excess`, cells without a number
+    /// empty.
     pub(crate) fn csv(&self) -> String {
         let mut text =
             "topology,method,step,parameter,edge,mean,standard_error,repetitions,excess\n".to_owned();
@@ -137,8 +141,8 @@ impl Comparison {
         text
     }
 
-    /// Means with their standard errors, a few topologies at a time; the best of each topology marked, and with it all within
-    /// two standard errors.
+    /// Means with their standard errors, a few topologies at a time; the best of each topology marked, and
+    /// with it all within two standard errors.
     pub(crate) fn table(&self) -> String {
         /// More do not fit a terminal.
         const SIDE_BY_SIDE: usize = 4;
@@ -193,7 +197,8 @@ impl Comparison {
         std::iter::once(plain).chain(values).collect::<Vec<_>>().join(", ")
     }
 
-    /// How many times the best method's score each method has; of losses, how many times its distance from F*.
+    /// How many times the best method's score each method has; of losses, how many times its distance from
+    /// F*.
     pub(crate) fn picture(&self) -> Picture {
         let values = self.ratios();
         let scale = heat::Scale::new(values.iter().flatten().flatten().copied());

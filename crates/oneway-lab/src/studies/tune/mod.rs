@@ -1,11 +1,12 @@
-//! Tuning: a step size, and one more parameter where a method has one, for each method on each topology, by successive
-//! halving; and what was found, compared on fresh samples.
+//! Tuning: a step size, and one more parameter where a method has one, for each method on each topology, by
+//! successive halving; and what was found, compared on fresh samples.
 //!
-//! Every method gets the same number of candidates on each topology: a grid of steps × values for those with a second
-//! parameter, a finer grid of steps for the others. All run a ninth of the iterations, the best third of them a third, the
-//! best third of those all, whatever they found, so that each has the same number of rounds; a decay or a warm-up is shortened with the run, so that a short run is a small picture of the
-//! whole. The file's own setting stays in to the end: what is found is never worse on these samples. Tuning draws samples of
-//! its own, so that what is reported later is not what was tuned on.
+//! Every method gets the same number of candidates on each topology: a grid of steps × values for those with
+//! a second parameter, a finer grid of steps for the others. All run a ninth of the iterations, the best
+//! third of them a third, the best third of those all, whatever they found, so that each has the same number
+//! of rounds; a decay or a warm-up is shortened with the run, so that a short run is a small picture of the
+//! whole. The file's own setting stays in to the end: what is found is never worse on these samples. Tuning
+//! draws samples of its own, so that what is reported later is not what was tuned on.
 
 pub(crate) mod comparison;
 mod settings;
@@ -153,7 +154,8 @@ impl<'e> Search<'e> {
         Ok(())
     }
 
-    /// Writes `trials.json` and, for each topology, the experiment with the values found. Returns these and their topologies.
+    /// Writes `trials.json` and, for each topology, the experiment with the values found. Returns these and
+    /// their topologies.
     pub(crate) fn write(&self, out: &OutputFolder) -> Result<Vec<(PathBuf, &str)>> {
         out.write("trials.json", serde_json::to_string_pretty(&self.all)? + "\n")?;
         let tuned = self.places.iter().zip(1..).map(|(place, number)| {

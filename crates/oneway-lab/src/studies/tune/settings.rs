@@ -1,4 +1,5 @@
-//! Experiments made of an experiment: with trials as its methods, shorter, with other seeds, with what was found.
+//! Experiments made of an experiment: with trials as its methods, shorter, with other seeds, with what was
+//! found.
 
 use std::path::Path;
 

@@ -131,8 +131,9 @@ fn by_score(a: &Trial, b: &Trial) -> Ordering {
     a.score.unwrap_or(f64::INFINITY).total_cmp(&b.score.unwrap_or(f64::INFINITY))
 }
 
-/// Of each method on each topology the file's own trial, which stays in until the last choice, and the best one in `keep` of the
-/// others: as many for each method, also where none converged, so that all have the same budget.
+/// Of each method on each topology the file's own trial, which stays in until the last choice, and the best
+/// one in `keep` of the others: as many for each method, also where none converged, so that all have the same
+/// budget.
 pub(super) fn survivors(trials: Vec<Trial>, keep: usize) -> Vec<Trial> {
     let kept = by_method_and_topology(trials).into_iter().flat_map(|group| {
         let (own, mut others): (Vec<Trial>, Vec<Trial>) = group.into_iter().partition(|trial| trial.own);
@@ -143,7 +144,8 @@ pub(super) fn survivors(trials: Vec<Trial>, keep: usize) -> Vec<Trial> {
     kept.collect()
 }
 
-/// The best trial of each method on each topology; the file's own where none converged, for nothing is better than that.
+/// The best trial of each method on each topology; the file's own where none converged, for nothing is better
+/// than that.
 pub(super) fn best(trials: Vec<Trial>) -> Vec<Trial> {
     let best = by_method_and_topology(trials).into_iter().filter_map(|mut group| {
         group.sort_by(by_score);

@@ -5,15 +5,17 @@
 //! +1 5:1 7:-2e3 11:1      # a comment
 //! ```
 //!
-//! **Indices** count from 1 and ascend within a row; features that are not given are 0. A 0 that is given is not stored,
-//! but its index counts like any other.
+//! **Indices** count from 1 and ascend within a row; features that are not given are 0. A 0 that is given is
+//! not stored, but its index counts like any other.
 //!
-//! **Labels** that are read as [signs](Labels::Signs) are one pair in the whole file: −1 and +1, 0 and 1 (0 is read as −1),
-//! or 1 and 2 (1 is read as −1, 2 as +1). Whatever number syntax gives these values will do: `1`, `+1`, `1.0`. The first label
-//! other than 1 tells the pair; where there is none, as in a file of one class, 1 is read as +1, as two of the three pairs
-//! have it. Labels that are read as [numbers](Labels::Numbers), the names of classes or real targets, are kept as they are.
+//! **Labels** that are read as [signs](Labels::Signs) are one pair in the whole file: −1 and +1, 0 and 1 (0
+//! is read as −1), or 1 and 2 (1 is read as −1, 2 as +1). Whatever number syntax gives these values will do:
+//! `1`, `+1`, `1.0`. The first label other than 1 tells the pair; where there is none, as in a file of one
+//! class, 1 is read as +1, as two of the three pairs have it. Labels that are read as
+//! [numbers](Labels::Numbers), the names of classes or real targets, are kept as they are.
 //!
-//! **Lines** end in LF or CRLF; blank lines and comments from `#` on are skipped, and so is a byte order mark before the first.
+//! **Lines** end in LF or CRLF; blank lines and comments from `#` on are skipped, and so is a byte order mark
+//! before the first.
 
 mod labels;
 
@@ -27,7 +29,8 @@ use crate::{Error, Result, input};
 pub use labels::Labels;
 use labels::ReadLabels;
 
-/// Longest line that is read: room for millions of cells, but a file that is no text cannot exhaust the memory.
+/// Longest line that is read: room for millions of cells, but a file that is no text cannot exhaust the
+/// memory.
 const LONGEST_LINE: u64 = 64 << 20;
 
 /// What a line must be, for messages.
@@ -46,9 +49,9 @@ pub fn read_as(labels: Labels, path: &Path, features: Option<usize>) -> Result<D
 
 /// Reads rows line by line; `path` only serves to name the source in errors.
 ///
-/// `features` is the number of features, d. Give it where you know it: without it d is the largest index found, and a
-/// file that happens to lack the last feature (a9a's test rows do) no longer fits a model of the others. Given, it also
-/// catches a wrong index.
+/// `features` is the number of features, d. Give it where you know it: without it d is the largest index
+/// found, and a file that happens to lack the last feature (a9a's test rows do) no longer fits a model of the
+/// others. Given, it also catches a wrong index.
 ///
 /// ```
 /// use std::path::Path;
@@ -59,8 +62,8 @@ pub fn read_as(labels: Labels, path: &Path, features: Option<usize>) -> Result<D
 /// ```
 ///
 /// # Errors
-/// A line that cannot be read gives [`Error::Parse`] with its place; no rows at all, or no features, [`Error::File`];
-/// `features` of 0, [`Error::Parameter`]; a source that fails, [`Error::Io`].
+/// A line that cannot be read gives [`Error::Parse`] with its place; no rows at all, or no features,
+/// [`Error::File`]; `features` of 0, [`Error::Parameter`]; a source that fails, [`Error::Io`].
 pub fn parse(reader: impl BufRead, path: &Path, features: Option<usize>) -> Result<Dataset> {
     parse_as(Labels::Signs, reader, path, features)
 }
@@ -133,10 +136,10 @@ pub fn parse_as(
     }
 }
 
-/// Writes a dataset as LIBSVM's own files have it: label, blank, `index:value` and a blank for each stored entry. Where all
-/// labels are ±1 they are written as `+1` and `-1`, and otherwise as numbers. Numbers have the fewest digits that read back
-/// to the same one, so [`parse`], or [`parse_as`] with [`Labels::Numbers`], gives the dataset again with the same
-/// `features` (except for stored zeros, which it drops).
+/// Writes a dataset as LIBSVM's own files have it: label, blank, `index:value` and a blank for each stored
+/// entry. Where all labels are ±1 they are written as `+1` and `-1`, and otherwise as numbers. Numbers have
+/// the fewest digits that read back to the same one, so [`parse`], or [`parse_as`] with [`Labels::Numbers`],
+/// gives the dataset again with the same `features` (except for stored zeros, which it drops).
 ///
 /// Lines are written one by one: give a [`BufWriter`](io::BufWriter) for a file.
 pub fn write(dataset: &Dataset, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
@@ -179,7 +182,8 @@ struct Fault {
 }
 
 impl Fault {
-    /// The fault of a line that cannot be read; a line with commas and without `index:value` cells is a table's.
+    /// The fault of a line that cannot be read; a line with commas and without `index:value` cells is a
+    /// table's.
     fn unless_table(self, text: &str) -> Self {
         match (text.find(','), text.contains(':')) {
             (Some(at), false) => {

@@ -1,7 +1,7 @@
 //! How long steps and journeys take, in virtual time: the mean step of a nominal agent is one unit.
 //!
-//! Every time is a draw by counter: the k-th step of an agent, or the m-th message on a link, takes the same time in every
-//! run with the same seed, whoever asks first.
+//! Every time is a draw by counter: the k-th step of an agent, or the m-th message on a link, takes the same
+//! time in every run with the same seed, whoever asks first.
 
 use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
@@ -125,7 +125,8 @@ impl Clock {
         self.step.draw(&mut Draws::new(seed, Purpose::Clock, agent, k))
     }
 
-    /// The draws of message `number` from one agent to another; an agent's id has at most 24 bits, as a phase has.
+    /// The draws of message `number` from one agent to another; an agent's id has at most 24 bits, as a phase
+    /// has.
     fn draws(seed: u64, graph: Purpose, [from, to]: [u32; 2], number: u64) -> Draws {
         Draws::new(seed, graph, from as usize, number).in_phase(to)
     }
@@ -143,8 +144,8 @@ impl Clock {
         (!lost).then_some(latency)
     }
 
-    /// How long it takes until a message has arrived that is sent again whenever it is lost: a loss is noticed after the
-    /// time that the journey would have taken, and the next attempt begins at once.
+    /// How long it takes until a message has arrived that is sent again whenever it is lost: a loss is
+    /// noticed after the time that the journey would have taken, and the next attempt begins at once.
     pub(super) fn certain_journey(&self, seed: u64, graph: Purpose, link: [u32; 2], number: u64) -> f64 {
         let mut draws = Self::draws(seed, graph, link, number);
         let mut total = 0.0;

@@ -1,5 +1,5 @@
-//! A log of arrivals: who woke when, and which messages it took in. All of a run that depends on time is in it, so that the
-//! run can be done again without drawing any time.
+//! A log of arrivals: who woke when, and which messages it took in. All of a run that depends on time is in
+//! it, so that the run can be done again without drawing any time.
 //!
 //! ```text
 //! "oneway arrivals 1\n"
@@ -13,8 +13,8 @@
 //! 32 bytes     SHA-256 of all before
 //! ```
 //!
-//! A number is in base 128, lowest digits first, with the high bit set in all bytes but the last, and no longer than need
-//! be. A wake is about ten bytes and one for each link.
+//! A number is in base 128, lowest digits first, with the high bit set in all bytes but the last, and no
+//! longer than need be. A wake is about ten bytes and one for each link.
 
 use sha2::{Digest, Sha256};
 

@@ -1,27 +1,30 @@
 //! Asynchrony: no rounds, no waiting. Each agent steps at its own speed, and messages take time or are lost.
 //!
-//! Time is virtual, and its unit is the mean step of a nominal agent ([`Clock`]). An agent that wakes takes in what has
-//! arrived, steps, sends, and goes on at once. It makes the same calls of a method as the
-//! [`Simulator`](crate::engine::Simulator), with its own count of steps for k: its k-th step has step size η_k and the
-//! samples ξ_{k+1}, whatever the time is. An agent knows its own count and no other clock.
+//! Time is virtual, and its unit is the mean step of a nominal agent ([`Clock`]). An agent that wakes takes
+//! in what has arrived, steps, sends, and goes on at once. It makes the same calls of a method as the
+//! [`Simulator`](crate::engine::Simulator), with its own count of steps for k: its k-th step has step size
+//! η_k and the samples ξ_{k+1}, whatever the time is. An agent knows its own count and no other clock.
 //!
-//! - **Pull.** The newest row that has arrived from each in-neighbour counts: x⁺ = Σ_j R_ij pull_j(newest). An agent that has
-//!   heard nothing from j yet puts its own row in j's place. That keeps the weights' sum at 1, where leaving j out would
-//!   ask for a division, and for something else altogether where j is all that an agent hears, as on trees.
-//! - **Push.** On each link the sender keeps the running sum ρ = Σ C_ij push_j of all it has ever sent, and the receiver ρ̃ of
-//!   all it has taken in; a message brings ρ, and ρ − ρ̃ is new. A message that is lost or overtaken is made good by the next
-//!   one, and mass is conserved at every moment: Σ of what agents hold + on its way = what it must be. The sums are kept here
-//!   as the rows of which they are made: ρ − ρ̃ is then added up without a rounding error of the size of ρ, and
-//!   where every message is taken in by itself the bits are those of a synchronous round. An agent's own share C_ii push_i
-//!   stays with it.
+//! - **Pull.** The newest row that has arrived from each in-neighbour counts: x⁺ = Σ_j R_ij pull_j(newest).
+//!   An agent that has heard nothing from j yet puts its own row in j's place. That keeps the weights' sum at
+//!   1, where leaving j out would ask for a division, and for something else altogether where j is all that
+//!   an agent hears, as on trees.
+//! - **Push.** On each link the sender keeps the running sum ρ = Σ C_ij push_j of all it has ever sent, and
+//!   the receiver ρ̃ of all it has taken in; a message brings ρ, and ρ − ρ̃ is new. A message that is lost or
+//!   overtaken is made good by the next one, and mass is conserved at every moment: Σ of what agents hold +
+//!   on its way = what it must be. The sums are kept here as the rows of which they are made: ρ − ρ̃ is then
+//!   added up without a rounding error of the size of ρ, and where every message is taken in by itself the
+//!   bits are those of a synchronous round. An agent's own share C_ii push_i stays with it.
 //!
-//! R-FAST (Zhu et al. 2024) is made for this engine. Others run here as they are, if nothing that they rest on is broken by
-//! rows of different ages; those whose memory presumes one round for all are refused, with the reason ([`Asynchronous::check`]).
+//! R-FAST (Zhu et al. 2024) is made for this engine. Others run here as they are, if nothing that they rest
+//! on is broken by rows of different ages; those whose memory presumes one round for all are refused, with
+//! the reason ([`Asynchronous::check`]).
 //!
-//! **Order.** A wake at time t takes in what has arrived *before* t. So wakes of one moment do not see each other, and with
-//! [`Clock::EVEN`] all agents wake at 1, 2, …, each takes in what the others sent at the wake before, and every state
-//! has the bits of the simulator. All times are draws by counter, so that a run is a pure function of (experiment, seed); it
-//! is done on one thread. A [`Log`] of the arrivals replays it without a clock.
+//! **Order.** A wake at time t takes in what has arrived *before* t. So wakes of one moment do not see each
+//! other, and with [`Clock::EVEN`] all agents wake at 1, 2, …, each takes in what the others sent at the wake
+//! before, and every state has the bits of the simulator. All times are draws by counter, so that a run is a
+//! pure function of (experiment, seed); it is done on one thread. A [`Log`] of the arrivals replays it
+//! without a clock.
 
 mod clock;
 mod log;
@@ -107,9 +110,9 @@ pub struct Asynchronous<'a> {
 impl<'a> Asynchronous<'a> {
     /// Sets up all agents at time 0, when each sends its first message.
     ///
-    /// Refused are methods with several exchanges a round, with copies of their neighbours' state, or with a memory of what a
-    /// round did to everyone's messages; pull-only and centralised ones; and networks that change with the round: there are no
-    /// rounds.
+    /// Refused are methods with several exchanges a round, with copies of their neighbours' state, or with a
+    /// memory of what a round did to everyone's messages; pull-only and centralised ones; and networks that
+    /// change with the round: there are no rounds.
     pub fn new(setup: Setup<'a>, clock: Clock) -> Result<Self> {
         clock.check()?;
         let n = setup.problem.agents();
@@ -154,7 +157,8 @@ overtaken would spoil them"
         Err(Error::NotAsynchronous(reason.to_owned()))
     }
 
-    /// Does a run again from its log, to the same bits. A log of another run is refused, and one that cannot be.
+    /// Does a run again from its log, to the same bits. A log of another run is refused, and one that cannot
+    /// be.
     ///
     /// Nothing wakes after the end of the log.
     pub fn replay(setup: Setup<'a>, log: &Log) -> Result<Self> {
@@ -272,7 +276,8 @@ overtaken would spoil them"
             starvation.look(self.units, i, state);
         }
 
-        // what it sent before is counted now, as in a round: the message that leaves now belongs to its next step
+        // what it sent before is counted now, as in a round: the message that leaves now belongs to its next
+        // step
         let links = |graph: &Wires| graph.out_of(i).len();
         let bytes = self.profile.bytes(0, self.d, Precision::F64);
         self.bytes += (links(&self.graphs[0]) * bytes[0] + links(&self.graphs[1]) * bytes[1]) as u64;
@@ -303,8 +308,8 @@ overtaken would spoil them"
         }
     }
 
-    /// Σ over links of C_ij push_j, sent and not yet taken in, less what an agent's state still shows although it has left:
-    /// its newest message. So Σ tracker + this = Σ tracked at every moment.
+    /// Σ over links of C_ij push_j, sent and not yet taken in, less what an agent's state still shows
+    /// although it has left: its newest message. So Σ tracker + this = Σ tracked at every moment.
     fn on_its_way(&self) -> Vec<f64> {
         let mut sum = vec![0.0; self.profile.push.len(self.d)];
         for wire in self.graphs[1].all().iter().filter(|wire| !wire.is_own()) {

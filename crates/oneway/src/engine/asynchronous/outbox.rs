@@ -1,6 +1,7 @@
 //! What an agent has sent and someone may still want.
 
-/// The two message rows of an agent's latest sends, by number: a ring that grows only when more is on its way.
+/// The two message rows of an agent's latest sends, by number: a ring that grows only when more is on its
+/// way.
 #[derive(Debug)]
 pub(super) struct Outbox {
     /// `capacity` slots of a pull row and a push row each; message m is in slot m mod capacity.
@@ -41,8 +42,8 @@ impl Outbox {
         &self.rows[self.start(number) + self.widths[0]..][..self.widths[1]]
     }
 
-    /// Room for the next message: its pull row and its push row. `wanted` says which is the oldest that is still wanted; it
-    /// is asked when there is no room.
+    /// Room for the next message: its pull row and its push row. `wanted` says which is the oldest that is
+    /// still wanted; it is asked when there is no room.
     pub(super) fn next(&mut self, wanted: impl FnOnce() -> u64) -> (&mut [f64], &mut [f64]) {
         if self.next - self.oldest == self.capacity {
             self.oldest = wanted().clamp(self.oldest, self.next);

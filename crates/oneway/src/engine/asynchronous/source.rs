@@ -9,7 +9,8 @@ use super::log::Tape;
 /// Where times come from.
 #[derive(Debug)]
 pub(super) enum Source {
-    /// Drawn: the mean step of each agent, and when each wakes next. Times are not negative, so that their bits are in order.
+    /// Drawn: the mean step of each agent, and when each wakes next. Times are not negative, so that their
+    /// bits are in order.
     Drawn { clock: Clock, paces: Vec<f64>, due: BinaryHeap<Reverse<(u64, u32)>> },
     /// Read.
     Logged(Tape<Vec<u8>>),

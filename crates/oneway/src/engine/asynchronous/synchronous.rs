@@ -16,11 +16,12 @@ use crate::numeric::sample::Purpose;
 /// T_i(k+1) = max(T_i(k), max_j (T_j(k) + latency of message k from j to i)) + time of i's k-th step
 /// ```
 ///
-/// where j goes over the senders of R and of C that the method hears. State k is there when the last agent has it: its time
-/// is max_i T_i(k). So a round lasts as long as its slowest step and the slowest link waited for, and an agent that is far from
-/// a slow one waits as soon as the delay has come through to it. Synchronous methods need every message: one that is lost is
-/// sent again, and each attempt takes as long as a journey. In a method with several exchanges a round each is
-/// waited for, and the step's time is charged once.
+/// where j goes over the senders of R and of C that the method hears. State k is there when the last agent
+/// has it: its time is max_i T_i(k). So a round lasts as long as its slowest step and the slowest link waited
+/// for, and an agent that is far from a slow one waits as soon as the delay has come through to it.
+/// Synchronous methods need every message: one that is lost is sent again, and each attempt takes as long as
+/// a journey. In a method with several exchanges a round each is waited for, and the step's time is charged
+/// once.
 ///
 /// With everyone hearing everyone, an agent sends one message that all hear at once.
 pub struct Synchronous<'a> {

@@ -91,8 +91,8 @@ fn a_log_of_another_run_is_refused() {
     assert!(Asynchronous::new(setup, Clock::EVEN).unwrap().log().is_none());
 }
 
-/// An agent of R-FAST as its rule stands (methods of this crate play no part): running sums that only grow, one for each
-/// link, with all values that they ever had.
+/// An agent of R-FAST as its rule stands (methods of this crate play no part): running sums that only grow,
+/// one for each link, with all values that they ever had.
 struct Agent {
     x: Vec<f64>,
     z: Vec<f64>,

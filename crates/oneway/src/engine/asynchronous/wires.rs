@@ -32,8 +32,8 @@ impl Wire {
         self.before..self.taken
     }
 
-    /// Takes in all that has arrived before `time`. What arrives at the very moment of a wake waits for the next: so wakes
-    /// of one moment do not see each other, in whatever order they are done.
+    /// Takes in all that has arrived before `time`. What arrives at the very moment of a wake waits for the
+    /// next: so wakes of one moment do not see each other, in whatever order they are done.
     pub(super) fn take_in(&mut self, time: f64) {
         self.before = self.taken;
         while let Some(&(number, arrival)) = self.on_its_way.front()

@@ -23,8 +23,8 @@ pub struct Faults {
 /// What an agent pulls from a neighbour whose newest row was lost or is late.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Missing {
-    /// Nothing: a row older than τ rounds does not count, and the weights of the others are divided by their sum. So R is
-    /// row-stochastic in every round, and another one in each.
+    /// Nothing: a row older than τ rounds does not count, and the weights of the others are divided by their
+    /// sum. So R is row-stochastic in every round, and another one in each.
     #[default]
     Renormalise,
     /// The newest row that has arrived, however old. Before the first has, as above.
@@ -37,15 +37,15 @@ impl Missing {
         [("renormalise", Missing::Renormalise), ("latest", Missing::Latest)];
 }
 
-/// Agents that leave and come back. Who is away neither sends nor steps, and what arrives at it is as good as lost; then it
-/// goes on from the state that it had.
+/// Agents that leave and come back. Who is away neither sends nor steps, and what arrives at it is as good as
+/// lost; then it goes on from the state that it had.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Churn {
     /// Everyone stays.
     #[default]
     None,
-    /// Everyone is there at first. In each round who is there leaves with probability 1/up, and who is away comes back with
-    /// probability 1/down: the mean times in rounds, both at least 1.
+    /// Everyone is there at first. In each round who is there leaves with probability 1/up, and who is away
+    /// comes back with probability 1/down: the mean times in rounds, both at least 1.
     Drawn {
         /// Mean rounds until an agent leaves.
         up: f64,
@@ -122,8 +122,8 @@ impl Faults {
         }
     }
 
-    /// What becomes of the message that agent `from` sends to agent `to` in round k: the rounds that it takes, or nothing if
-    /// it is lost.
+    /// What becomes of the message that agent `from` sends to agent `to` in round k: the rounds that it
+    /// takes, or nothing if it is lost.
     ///
     /// ```
     /// use oneway::engine::unreliable::Faults;

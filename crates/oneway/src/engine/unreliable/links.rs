@@ -37,8 +37,8 @@ impl Links {
         self.offsets[to]..self.offsets[to + 1]
     }
 
-    /// The links to an agent, by ascending sender: the link, the sender, and its weight in a round with this matrix, if it is
-    /// heard in that round.
+    /// The links to an agent, by ascending sender: the link, the sender, and its weight in a round with this
+    /// matrix, if it is heard in that round.
     pub(super) fn heard<'l>(
         &'l self,
         mixing: &'l Mixing,
@@ -55,11 +55,11 @@ impl Links {
 /// The round in which a lost message arrives.
 pub(super) const NEVER: u64 = u64::MAX;
 
-/// For each link the messages on their way, in the order of sending, with their rounds of arrival. A message has a place for as
-/// long as it is there, by which arrays beside this one are indexed.
+/// For each link the messages on their way, in the order of sending, with their rounds of arrival. A message
+/// has a place for as long as it is there, by which arrays beside this one are indexed.
 ///
-/// What is lost and the oldest of several must be taken out in every round: then the oldest was sent less than τ rounds ago,
-/// and τ places are enough.
+/// What is lost and the oldest of several must be taken out in every round: then the oldest was sent less
+/// than τ rounds ago, and τ places are enough.
 #[derive(Debug)]
 pub(super) struct Queues {
     capacity: usize,
@@ -105,7 +105,8 @@ impl Queues {
         self.length(link) > 0 && self.arrivals[self.place(link, 0)] == NEVER
     }
 
-    /// How many there are up to the newest that arrives in round k, itself included: all that it brings or overtook.
+    /// How many there are up to the newest that arrives in round k, itself included: all that it brings or
+    /// overtook.
     pub(super) fn arriving(&self, link: usize, k: u64) -> usize {
         let arriving = self.of(link).zip(1..).filter(|(place, _)| self.arrivals[*place] == k);
         arriving.last().map_or(0, |(_, count)| count)

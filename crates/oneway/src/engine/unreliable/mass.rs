@@ -1,11 +1,12 @@
 //! What has been pushed and has not arrived: mass is late, never lost.
 //!
-//! On each link the sender keeps the sum ρ of all that it has ever pushed there, and a message carries ρ. The receiver keeps the
-//! ρ̃ of the newest message that it has, and takes ρ − ρ̃ in. So a message makes good whatever was lost before it.
+//! On each link the sender keeps the sum ρ of all that it has ever pushed there, and a message carries ρ. The
+//! receiver keeps the ρ̃ of the newest message that it has, and takes ρ − ρ̃ in. So a message makes good
+//! whatever was lost before it.
 //!
-//! Here the same is kept as differences, which do not grow without bound: for each link a queue of rows, one for each message
-//! on its way, with what was pushed since the message before. A message that arrives brings its own row and all older ones.
-//! The row of a message that was lost waits for the next one.
+//! Here the same is kept as differences, which do not grow without bound: for each link a queue of rows, one
+//! for each message on its way, with what was pushed since the message before. A message that arrives brings
+//! its own row and all older ones. The row of a message that was lost waits for the next one.
 
 use super::Exchange;
 use super::links::{Links, NEVER, Queues};
@@ -31,8 +32,8 @@ impl Mass {
         Self { links, queues, rows, width }
     }
 
-    /// One agent's round: everyone it hears pushes to it, and what arrives is added to `sum`. Returns how many messages were
-    /// sent to it.
+    /// One agent's round: everyone it hears pushes to it, and what arrives is added to `sum`. Returns how
+    /// many messages were sent to it.
     pub(super) fn exchange(
         &mut self,
         at: &Exchange<'_>,

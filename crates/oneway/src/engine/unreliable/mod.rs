@@ -1,19 +1,21 @@
 //! An engine for networks that fail: links that lose and delay, agents that leave and come back.
 //!
-//! It makes the same calls of a method as the [`Simulator`](crate::engine::Simulator), and with nothing that goes wrong it has the
-//! same bits. What goes wrong is a pure function of the seed ([`Faults`]): a run is reproducible, and
-//! methods that are compared meet the same losses.
+//! It makes the same calls of a method as the [`Simulator`](crate::engine::Simulator), and with nothing that
+//! goes wrong it has the same bits. What goes wrong is a pure function of the seed ([`Faults`]): a run is
+//! reproducible, and methods that are compared meet the same losses.
 //!
-//! - **Pull.** An agent mixes what has arrived, with weights divided by their sum: R is row-stochastic in every round.
-//! - **Push.** Mass is late, never lost. A message carries all that was pushed over its link and has not arrived yet, which is
-//!   what running sums do: the sender sends the sum ρ of all that it ever pushed there, and the receiver takes in what ρ has
-//!   grown by since the last message it got. So Σ tracker + what is on its way = Σ tracked, to rounding, in every round, and so
-//!   for push-sum's weights: C is column-stochastic if the links count as nodes.
+//! - **Pull.** An agent mixes what has arrived, with weights divided by their sum: R is row-stochastic in
+//!   every round.
+//! - **Push.** Mass is late, never lost. A message carries all that was pushed over its link and has not
+//!   arrived yet, which is what running sums do: the sender sends the sum ρ of all that it ever pushed there,
+//!   and the receiver takes in what ρ has grown by since the last message it got. So Σ tracker + what is on
+//!   its way = Σ tracked, to rounding, in every round, and so for push-sum's weights: C is column-stochastic
+//!   if the links count as nodes.
 //!
 //! x̄ and c_π are those of the network without its faults.
 //!
-//! A push-sum method whose agents hear nothing for long divides by weights that have become tiny. The run goes on and says so:
-//! [`Status::Starved`](crate::engine::Status::Starved).
+//! A push-sum method whose agents hear nothing for long divides by weights that have become tiny. The run
+//! goes on and says so: [`Status::Starved`](crate::engine::Status::Starved).
 //!
 //! Memory is links·max(τ, 1) push rows on top of the states, and n·(τ + 1) pull rows; with
 //! [`Missing::Latest`] a pull row a link more. Rounds run on one thread, in time O(links·width).
@@ -88,7 +90,8 @@ pub struct Unreliable<'a> {
 }
 
 impl<'a> Unreliable<'a> {
-    /// Sets up all agents at state 0, everyone there and nothing on its way. Refuses methods that need every message.
+    /// Sets up all agents at state 0, everyone there and nothing on its way. Refuses methods that need every
+    /// message.
     pub fn new(setup: Setup<'a>, faults: Faults) -> Result<Self> {
         let profile = setup.check()?;
         let Setup { method, problem, topology, .. } = setup;
@@ -216,7 +219,8 @@ impl<'a> Engine<'a> for Unreliable<'a> {
     }
 }
 
-/// Whether faults can be, and whether a method can do without some messages on this network; the error says why not.
+/// Whether faults can be, and whether a method can do without some messages on this network; the error says
+/// why not.
 pub fn check(method: &dyn Method, topology: &Topology, faults: &Faults) -> Result<()> {
     faults.check(topology.agents())?;
     let profile = method.profile(SMALLEST);
@@ -256,7 +260,8 @@ pub(crate) const SENT_IN_PART: &str = "what it conserves is not sent as it is, b
 pub(crate) const VANISHING_WEIGHTS: &str =
     "it divides by push-sum weights, and one is zero where an agent keeps nothing and nothing arrives";
 
-/// Whether the method divides by push-sum weights that can be zero: an agent that keeps nothing of its own may hear nothing.
+/// Whether the method divides by push-sum weights that can be zero: an agent that keeps nothing of its own
+/// may hear nothing.
 pub(crate) fn weights_can_vanish(profile: &Profile, topology: &Topology) -> bool {
     let keeps = |mixing: &Mixing| (0..mixing.agents()).all(|i| mixing.weight(i, i) > 0.0);
     profile.roles.weight.is_some() && !topology.period().iter().all(|pair| keeps(&pair.push))

@@ -89,8 +89,8 @@ impl News {
         messages
     }
 
-    /// Σ_j R_ij pull_j over those whose rows have arrived, divided by Σ_j R_ij where some have not; the agent's own row if
-    /// there is no one at all, not even itself.
+    /// Σ_j R_ij pull_j over those whose rows have arrived, divided by Σ_j R_ij where some have not; the
+    /// agent's own row if there is no one at all, not even itself.
     pub(super) fn mix(&self, k: u64, pull: &Mixing, to: usize, out: &mut [f64]) {
         let row = |link: usize, from: usize| match (&self.kept, self.newest[link]) {
             _ if from == to => Some(self.offered(k, to)),

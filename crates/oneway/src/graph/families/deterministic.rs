@@ -16,12 +16,13 @@ pub fn ring(agents: usize) -> Result<Digraph> {
     Digraph::from_edges(agents, (0..agents).map(|i| (i, (i + 1) % agents)))
 }
 
-/// The flower, our reading of the paper's Multi-Sub-Ring: directed cycles that share agent 0 and nothing else.
+/// The flower, our reading of the paper's Multi-Sub-Ring: directed cycles that share agent 0 and nothing
+/// else.
 ///
 /// # Arguments
 /// * `agents`: n.
-/// * `petals`: the number K of cycles, from 1 (a ring) to n − 1 (a two-way star). The other n − 1 agents are split
-///   over them as evenly as possible, first cycles longer, with consecutive ids: 0 → a₁ → … → a_m → 0.
+/// * `petals`: the number K of cycles, from 1 (a ring) to n − 1 (a two-way star). The other n − 1 agents are
+///   split over them as evenly as possible, first cycles longer, with consecutive ids: 0 → a₁ → … → a_m → 0.
 ///
 /// # Returns
 /// A strongly connected digraph with n − 1 + K edges.
@@ -48,8 +49,8 @@ pub fn flower(agents: usize, petals: usize) -> Result<Digraph> {
 ///
 /// # Arguments
 /// * `agents`: n.
-/// * `rings`: the number K of rings, from 1 to n; the agents are split over them as evenly as possible, first rings
-///   longer, with consecutive ids.
+/// * `rings`: the number K of rings, from 1 to n; the agents are split over them as evenly as possible, first
+///   rings longer, with consecutive ids.
 ///
 /// # Returns
 /// A strongly connected digraph.
@@ -70,12 +71,13 @@ pub fn ring_of_rings(agents: usize, rings: usize) -> Result<Digraph> {
     Digraph::from_edges(agents, edges)
 }
 
-/// The directed ring with chords that lead back: i → i + 1 for all i, and i → i − span for every `every`-th i.
+/// The directed ring with chords that lead back: i → i + 1 for all i, and i → i − span for every `every`-th
+/// i.
 ///
 /// # Arguments
 /// * `agents`: n.
-/// * `span`: how far back a chord leads, modulo n, from 1 (the two-way ring, if every agent has a chord) to n − 1
-///   (where the chord is the ring's own link).
+/// * `span`: how far back a chord leads, modulo n, from 1 (the two-way ring, if every agent has a chord) to n
+///   − 1 (where the chord is the ring's own link).
 /// * `every`: agents 0, every, 2·every, … have a chord.
 ///
 /// # Returns
@@ -110,11 +112,12 @@ pub fn exponential(agents: usize) -> Result<Digraph> {
     Digraph::from_edges(agents, edges)
 }
 
-/// The one-peer exponential graphs: in round k each agent is heard by one other, i → i + 2^(k mod ⌈log₂ n⌉) modulo n.
+/// The one-peer exponential graphs: in round k each agent is heard by one other, i → i + 2^(k mod ⌈log₂ n⌉)
+/// modulo n.
 ///
 /// # Returns
-/// The ⌈log₂ n⌉ digraphs of one period; one, without edges, for a lone agent. Each alone may be disconnected (even
-/// offsets on an even n); their union is the exponential graph.
+/// The ⌈log₂ n⌉ digraphs of one period; one, without edges, for a lone agent. Each alone may be disconnected
+/// (even offsets on an even n); their union is the exponential graph.
 ///
 /// ```
 /// let rounds = oneway::graph::families::one_peer_exponential(6).unwrap();
@@ -136,7 +139,8 @@ pub fn one_peer_exponential(agents: usize) -> Result<Vec<Digraph>> {
 ///
 /// # Arguments
 /// * `agents`: n = rows × columns.
-/// * `columns`: a divisor of n; `None` for the most square grid, [`most_square`], which for a prime n is a line.
+/// * `columns`: a divisor of n; `None` for the most square grid, [`most_square`], which for a prime n is a
+///   line.
 ///
 /// ```
 /// let grid = oneway::graph::families::grid(12, None).unwrap(); // three rows of four
@@ -237,8 +241,8 @@ pub(super) fn exponential_offsets(agents: usize) -> impl Iterator<Item = usize> 
     std::iter::successors(Some(1), |offset| Some(2 * offset)).take_while(move |&offset| offset < agents)
 }
 
-/// Splits `start..end` into `parts` runs as even as possible, first ones longer; yields the first and last id of each
-/// run that is not empty.
+/// Splits `start..end` into `parts` runs as even as possible, first ones longer; yields the first and last id
+/// of each run that is not empty.
 fn shares(start: usize, end: usize, parts: usize) -> impl Iterator<Item = (usize, usize)> {
     let (least, longer) = ((end - start) / parts, (end - start) % parts);
     let runs = if least == 0 { longer } else { parts };

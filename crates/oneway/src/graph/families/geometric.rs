@@ -27,14 +27,14 @@ impl Radio {
     }
 }
 
-/// Agents at random in the unit square, each heard as far as its own power carries: of two, often only one hears the
-/// other.
+/// Agents at random in the unit square, each heard as far as its own power carries: of two, often only one
+/// hears the other.
 ///
 /// # Arguments
 /// * `agents`: n.
 /// * `range`: the mean range, > 0.
-/// * `spread`: how unequal the ranges are, from 0 (all equal, so all links are two-way) to 1. An agent's range is
-///   uniform on range·(1 − spread) to range·(1 + spread).
+/// * `spread`: how unequal the ranges are, from 0 (all equal, so all links are two-way) to 1. An agent's
+///   range is uniform on range·(1 − spread) to range·(1 + spread).
 /// * `seed`: which of them.
 ///
 /// # Returns
@@ -52,8 +52,8 @@ impl Radio {
 /// ```
 pub fn geometric(agents: usize, range: f64, spread: f64, seed: u64) -> Result<Digraph> {
     check(agents, range, spread)?;
-    // Even from a corner a quarter of the disc lies in the square. What is too much only away from corners is caught
-    // while the edges are counted.
+    // Even from a corner a quarter of the disc lies in the square. What is too much only away from corners is
+    // caught while the edges are counted.
     let pairs = agents as f64 * (agents - 1) as f64;
     let reach = range.min(1.0);
     if pairs * FRAC_PI_4 * reach * reach > MAX_EDGES as f64 {
@@ -113,7 +113,8 @@ impl Cells {
         Self { side, agents: Lists::deal(side * side, pairs) }
     }
 
-    /// Which row or column of cells a coordinate falls in; what lies outside the square counts to the nearest.
+    /// Which row or column of cells a coordinate falls in; what lies outside the square counts to the
+    /// nearest.
     fn place(side: usize, coordinate: f64) -> usize {
         ((coordinate * side as f64) as usize).min(side - 1) // `as` turns negative numbers into 0
     }

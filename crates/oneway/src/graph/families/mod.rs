@@ -1,9 +1,10 @@
 //! The families of digraphs, as functions and as a registry by name.
 //!
-//! One agent alone is a graph of every family: it has no links, whatever the other parameters. Links of a family that
-//! would lead from an agent to itself are left out, and links that coincide (both ways round a ring of two) are one.
-//! Random families draw with [`Draws`](crate::numeric::sample::Draws), each agent from its own stream: same seed, same graph.
-//! They need not be connected: [`check_common_root`](super::check_common_root) tells.
+//! One agent alone is a graph of every family: it has no links, whatever the other parameters. Links of a
+//! family that would lead from an agent to itself are left out, and links that coincide (both ways round a
+//! ring of two) are one. Random families draw with [`Draws`](crate::numeric::sample::Draws), each agent from
+//! its own stream: same seed, same graph. They need not be connected:
+//! [`check_common_root`](super::check_common_root) tells.
 
 mod deterministic;
 mod geometric;
@@ -35,8 +36,8 @@ pub struct Family {
     pub random: bool,
     /// Whether the graph changes from round to round.
     pub time_varying: bool,
-    /// The digraphs for this number of agents, these parameters and this seed: one, or for a time-varying family one for each
-    /// round of its period.
+    /// The digraphs for this number of agents, these parameters and this seed: one, or for a time-varying
+    /// family one for each round of its period.
     pub build: fn(usize, &Parameters, u64) -> Result<Vec<Digraph>>,
 }
 

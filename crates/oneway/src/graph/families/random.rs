@@ -1,4 +1,5 @@
-//! Random families without geometry. Each agent's draws are its own, so an agent's links do not depend on the others'.
+//! Random families without geometry. Each agent's draws are its own, so an agent's links do not depend on the
+//! others'.
 
 use super::check_count;
 use crate::graph::digraph::check_agents;
@@ -7,8 +8,8 @@ use crate::graph::{Digraph, MAX_EDGES};
 use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
-/// The directed Erdős–Rényi graph G(n, p): each ordered pair is an edge with probability p, independently of all
-/// others.
+/// The directed Erdős–Rényi graph G(n, p): each ordered pair is an edge with probability p, independently of
+/// all others.
 ///
 /// # Arguments
 /// * `agents`: n.
@@ -37,9 +38,9 @@ pub fn erdos_renyi(agents: usize, probability: f64, seed: u64) -> Result<Digraph
         return Err(Error::parameter(FAMILY, "probability", probability, expected));
     }
 
-    // The number of pairs passed over before the next edge is geometric, ⌊ln U / ln(1 − p)⌋. With p = 1 the quotient
-    // is ln U / −∞ = 0, no pair is passed over; with p = 0 it is ln U / −0 = ∞, which `as` turns into the largest
-    // number.
+    // The number of pairs passed over before the next edge is geometric, ⌊ln U / ln(1 − p)⌋. With p = 1 the
+    // quotient is ln U / −∞ = 0, no pair is passed over; with p = 0 it is ln U / −0 = ∞, which `as` turns
+    // into the largest number.
     let log_miss = libm::log1p(-probability);
     let edges = (0..agents).flat_map(|from| {
         let mut draws = Draws::new(seed, Purpose::Graph, from, 0);
@@ -58,7 +59,8 @@ pub fn erdos_renyi(agents: usize, probability: f64, seed: u64) -> Result<Digraph
 ///
 /// # Arguments
 /// * `agents`: n.
-/// * `degree`: k, from 1 to n − 1. Links in are left to chance: with small k some agent may hear no one, so check.
+/// * `degree`: k, from 1 to n − 1. Links in are left to chance: with small k some agent may hear no one, so
+///   check.
 /// * `seed`: which of them.
 ///
 /// # Complexity

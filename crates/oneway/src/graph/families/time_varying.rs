@@ -1,5 +1,6 @@
-//! Random families whose graph changes with the round. A period of rounds is drawn once from the seed, and then comes again:
-//! so a time-varying network has stationary vectors, a c_π and stability limits like any other.
+//! Random families whose graph changes with the round. A period of rounds is drawn once from the seed, and
+//! then comes again: so a time-varying network has stationary vectors, a c_π and stability limits like any
+//! other.
 
 use super::deterministic::exponential_offsets;
 use super::{check_count, check_edges};
@@ -8,8 +9,8 @@ use crate::graph::{Digraph, MAX_EDGES};
 use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
-/// In each round agents are paired at random; with an odd number one is left alone. Links go both ways, so that with uniform
-/// weights pairs average: symmetric and doubly stochastic in every round.
+/// In each round agents are paired at random; with an odd number one is left alone. Links go both ways, so
+/// that with uniform weights pairs average: symmetric and doubly stochastic in every round.
 ///
 /// # Arguments
 /// * `agents`: n.
@@ -71,7 +72,8 @@ pub fn random_links(base: &Digraph, probability: f64, period: usize, seed: u64) 
     rounds.collect()
 }
 
-/// The exponential graph with its first `offsets` offsets, all of them for 0; the links of `period` rounds must be possible.
+/// The exponential graph with its first `offsets` offsets, all of them for 0; the links of `period` rounds
+/// must be possible.
 pub(super) fn first_offsets(agents: usize, offsets: usize, period: usize) -> Result<Digraph> {
     const FAMILY: &str = "random-links";
     check_agents(FAMILY, agents)?;

@@ -1,10 +1,12 @@
-//! The bit contract's sum, many coordinates at a time: the sums of a block stay in registers while the senders go by.
+//! The bit contract's sum, many coordinates at a time: the sums of a block stay in registers while the
+//! senders go by.
 
 use crate::numeric::Float;
 use crate::numeric::matrix::LINE;
 use crate::numeric::vectors::filled;
 
-/// Σ_j weight_j·row_j, where row j starts at `j * out.len()`, as [`Mixing::mix_row`](super::Mixing::mix_row) says.
+/// Σ_j weight_j·row_j, where row j starts at `j * out.len()`, as [`Mixing::mix_row`](super::Mixing::mix_row)
+/// says.
 #[inline(always)]
 pub(super) fn mix<T: Float>(
     senders: &[u32],
@@ -24,8 +26,8 @@ pub(super) fn mix<T: Float>(
     }
 }
 
-/// Sums V vectors of L coordinates at a time, in registers. The last block is moved back to end with the row: the
-/// coordinates it shares with the one before are computed twice, to the same bits.
+/// Sums V vectors of L coordinates at a time, in registers. The last block is moved back to end with the row:
+/// the coordinates it shares with the one before are computed twice, to the same bits.
 #[inline(always)]
 fn mix_in_blocks<T: Float, const L: usize, const V: usize>(
     senders: &[u32],

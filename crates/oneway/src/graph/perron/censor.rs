@@ -1,9 +1,9 @@
 //! State reduction: watch a Markov chain only while it is on fewer and fewer nodes.
 //!
-//! The chain censored to all nodes but v has the chances P_uw + P_uv·P_vw/s_v with s_v = Σ_{w≠v} P_vw, and its stationary
-//! vector is that of the whole chain, restricted (Grassmann, Taksar and Heyman 1985). Given π on the rest,
-//! π_v = Σ_u π_u P_uv/s_v. Nothing is ever subtracted, so every component comes out with a small *relative* error,
-//! however slowly the chain mixes. Diagonals are never needed.
+//! The chain censored to all nodes but v has the chances P_uw + P_uv·P_vw/s_v with s_v = Σ_{w≠v} P_vw, and
+//! its stationary vector is that of the whole chain, restricted (Grassmann, Taksar and Heyman 1985). Given π
+//! on the rest, π_v = Σ_u π_u P_uv/s_v. Nothing is ever subtracted, so every component comes out with a small
+//! *relative* error, however slowly the chain mixes. Diagonals are never needed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -38,8 +38,9 @@ impl Arc {
     }
 }
 
-/// The arcs into or out of a node. New arcs are appended, beside older ones with the same other end, and arcs to
-/// eliminated nodes stay until the list is tidied: a hub is then not searched each time one of its leaves goes.
+/// The arcs into or out of a node. New arcs are appended, beside older ones with the same other end, and arcs
+/// to eliminated nodes stay until the list is tidied: a hub is then not searched each time one of its leaves
+/// goes.
 #[derive(Debug, Clone, Default)]
 struct Arcs {
     list: Vec<Arc>,
@@ -95,8 +96,8 @@ pub(super) struct Censored {
     out: Vec<Arcs>,
     into: Vec<Arcs>,
     alive: Vec<bool>,
-    /// Length of the longest chain of eliminations behind a node. Among equally cheap nodes the shallowest goes first:
-    /// a ring is then halved again and again, so rounding errors pile up log n high instead of n.
+    /// Length of the longest chain of eliminations behind a node. Among equally cheap nodes the shallowest
+    /// goes first: a ring is then halved again and again, so rounding errors pile up log n high instead of n.
     depth: Vec<u32>,
     /// Nodes by price; entries whose price is no longer current are skipped.
     queue: BinaryHeap<Reverse<Price>>,
@@ -232,7 +233,8 @@ impl Censored {
         self.eliminated.ends.push(self.eliminated.shares.len());
     }
 
-    /// Adds to the arcs of each of `receivers` its weight times each of `others`, in place of its arc to `gone`.
+    /// Adds to the arcs of each of `receivers` its weight times each of `others`, in place of its arc to
+    /// `gone`.
     fn pass_on(&mut self, gone: u32, receivers: &[Arc], others: &[Arc], side: Side) {
         self.marks.clear();
         for (place, other) in others.iter().enumerate() {
@@ -287,7 +289,8 @@ impl Censored {
         }
     }
 
-    /// Drops arcs to eliminated nodes and adds up arcs with the same other end. Linear in the length of the list.
+    /// Drops arcs to eliminated nodes and adds up arcs with the same other end. Linear in the length of the
+    /// list.
     fn tidy(&mut self, arcs: &mut Arcs) {
         if arcs.untidy == 0 {
             return;

@@ -3,7 +3,8 @@
 use super::censor::Core;
 use super::wide::Wide;
 
-/// Dense elimination works on plain doubles. A sum of chances below this may have lost a term to underflow that matters.
+/// Dense elimination works on plain doubles. A sum of chances below this may have lost a term to underflow
+/// that matters.
 const SMALLEST_LEAVING: f64 = 1e-280;
 /// The distance in the 1-norm, between two vectors that sum to one, at which iteration stops.
 const TOLERANCE: f64 = 1e-13;
@@ -21,7 +22,8 @@ pub(super) struct TooSlow {
     pub(super) change: f64,
 }
 
-/// π of the core, up to scale, by state reduction on a dense matrix; `None` if it needs more range than a double has.
+/// π of the core, up to scale, by state reduction on a dense matrix; `None` if it needs more range than a
+/// double has.
 ///
 /// O(k³) time, O(k²) memory for k nodes; componentwise accurate.
 pub(super) fn eliminate(core: &Core) -> Option<Vec<Wide>> {
@@ -60,10 +62,11 @@ pub(super) fn eliminate(core: &Core) -> Option<Vec<Wide>> {
 
 /// π of the core, up to scale, by sweeps of x ← ½(x + xP) from two starts at once, until they meet.
 ///
-/// A start spread evenly and one all on a single node differ in the slow modes of the chain by the modes' own size, not by
-/// the small step a slow mode makes per sweep. So their distance is an honest error where the last step is not (two
-/// crowds that rarely mix: each settles quickly, and the balance between them hardly moves). The step, continued as a
-/// geometric series, must be as small too. The ½ makes periodic chains converge. O(arcs) per sweep.
+/// A start spread evenly and one all on a single node differ in the slow modes of the chain by the modes' own
+/// size, not by the small step a slow mode makes per sweep. So their distance is an honest error where the
+/// last step is not (two crowds that rarely mix: each settles quickly, and the balance between them hardly
+/// moves). The step, continued as a geometric series, must be as small too. The ½ makes periodic chains
+/// converge. O(arcs) per sweep.
 pub(super) fn iterate(core: &Core) -> Result<Vec<Wide>, TooSlow> {
     let size = core.nodes.len();
     let most_sweeps = VISITS / core.sources.len().max(1);

@@ -1,16 +1,19 @@
 //! Perron vectors: the weights with which a network averages.
 //!
-//! Both are the stationary vector of a Markov chain: πᵀP = πᵀ with P = R for π_R, and P = Cᵀ for π_C. The work goes, from
-//! exact to approximate:
-//! 1. the one closed class of the chain, by graph search; π is exactly 0 off it, and exactly e_root on a tree;
-//! 2. chains whose flow balances exactly: equal weights on an Eulerian digraph (π_u ∝ 1/weight_u, so ∝ 1 + degree on a
-//!    symmetric graph), and doubly stochastic matrices (π uniform);
-//! 3. state reduction without subtractions, cheapest nodes first: relative accuracy in every component, for periodic
-//!    and slowly mixing chains as well;
-//! 4. a core that has filled in: dense state reduction if small, lazy power iteration if large (an error of 1e-13 in
-//!    the 1-norm on the core; large chains that fill in mix fast, as a rule), more elimination if that is slow.
+//! Both are the stationary vector of a Markov chain: πᵀP = πᵀ with P = R for π_R, and P = Cᵀ for π_C. The
+//! work goes, from exact to approximate:
+//! 1. the one closed class of the chain, by graph search; π is exactly 0 off it, and exactly e_root on a
+//!    tree;
+//! 2. chains whose flow balances exactly: equal weights on an Eulerian digraph (π_u ∝ 1/weight_u, so ∝ 1 +
+//!    degree on a symmetric graph), and doubly stochastic matrices (π uniform);
+//! 3. state reduction without subtractions, cheapest nodes first: relative accuracy in every component, for
+//!    periodic and slowly mixing chains as well;
+//! 4. a core that has filled in: dense state reduction if small, lazy power iteration if large (an error of
+//!    1e-13 in the 1-norm on the core; large chains that fill in mix fast, as a rule), more elimination if
+//!    that is slow.
 //!
-//! Self-weights do not enter: P_uu is taken as 1 − Σ_{w≠u} P_uw, which differs from what is stored by rounding only.
+//! Self-weights do not enter: P_uu is taken as 1 − Σ_{w≠u} P_uw, which differs from what is stored by
+//! rounding only.
 
 mod censor;
 mod condensed;
@@ -38,12 +41,12 @@ const LAST_WORK: u64 = 10_000_000_000;
 
 /// π_R of a row-stochastic matrix: π_Rᵀ R = π_Rᵀ, π_Rᵀ 1 = 1.
 ///
-/// `mixing` must have rows that sum to one. The vector is non-negative, and zero outside the one group of agents that
-/// hears no one else; [`Error::PerronNotUnique`] if there are two such groups, [`Error::PerronNotConverged`] if the chain
-/// is both too large to eliminate and too slow to iterate.
+/// `mixing` must have rows that sum to one. The vector is non-negative, and zero outside the one group of
+/// agents that hears no one else; [`Error::PerronNotUnique`] if there are two such groups,
+/// [`Error::PerronNotConverged`] if the chain is both too large to eliminate and too slow to iterate.
 ///
-/// O(n + m) for trees and for balanced chains, O(m log n) where elimination does not fill in (rings, flowers, paths),
-/// O(n^1.5) on planar graphs; never an n×n matrix for n > 4000.
+/// O(n + m) for trees and for balanced chains, O(m log n) where elimination does not fill in (rings, flowers,
+/// paths), O(n^1.5) on planar graphs; never an n×n matrix for n > 4000.
 ///
 /// ```
 /// use oneway::graph::mixing::{Link, Mixing, Stochastic};
@@ -128,7 +131,8 @@ impl Adjacency {
         (&self.others[range.clone()], &self.weights[range])
     }
 
-    /// Marks all that can be reached from `start` without passing nodes already marked. O(n + m), no recursion.
+    /// Marks all that can be reached from `start` without passing nodes already marked. O(n + m), no
+    /// recursion.
     fn mark_reachable(&self, start: usize, marked: &mut [bool]) {
         marked[start] = true;
         let mut open = vec![start];
@@ -164,11 +168,12 @@ impl Chain {
         self.out.offsets.len() - 1
     }
 
-    /// A node of a closed class, marking all nodes from which it is reached; `None` if all are marked already.
+    /// A node of a closed class, marking all nodes from which it is reached; `None` if all are marked
+    /// already.
     ///
-    /// Searches backwards from each node not yet marked; the last start lies in a closed class, because a successor of it
-    /// that an earlier search had marked would have brought that search to it. The marks given must be closed
-    /// under predecessors.
+    /// Searches backwards from each node not yet marked; the last start lies in a closed class, because a
+    /// successor of it that an earlier search had marked would have brought that search to it. The marks
+    /// given must be closed under predecessors.
     fn closed_node(&self, marked: &mut [bool]) -> Option<usize> {
         let mut last = None;
         for node in 0..self.nodes() {
@@ -221,7 +226,8 @@ impl Chain {
         if nodes().all(conserved) {
             return Some(vec![1.0; self.nodes()]);
         }
-        // all chances out of u are a_u, and as many arcs come in as go out: with π_u = 1/a_u each arc carries 1
+        // all chances out of u are a_u, and as many arcs come in as go out: with π_u = 1/a_u each arc carries
+        // 1
         let even = |u: usize| {
             let chances = self.out.of(u).1;
             chances.windows(2).all(|pair| pair[0] == pair[1]) && chances.len() == self.into.of(u).0.len()

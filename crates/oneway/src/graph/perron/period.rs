@@ -1,7 +1,8 @@
 //! Stationary vectors of a long period, by way of the product of its matrices.
 //!
-//! Unrolled, a period of p rounds is one chain on p·n nodes, which is sparse and exact; but a long one fills in when it is
-//! reduced. The product is an n×n matrix whatever p is. All terms are non-negative, so nothing is lost in forming it.
+//! Unrolled, a period of p rounds is one chain on p·n nodes, which is sparse and exact; but a long one fills
+//! in when it is reduced. The product is an n×n matrix whatever p is. All terms are non-negative, so nothing
+//! is lost in forming it.
 
 use crate::graph::mixing::{Mixing, Stochastic};
 use crate::graph::perron;
@@ -12,8 +13,8 @@ const UNROLLED_NODES: usize = 1500;
 /// Products of more agents' matrices are too large.
 const PRODUCT_AGENTS: usize = 2000;
 
-/// Whether the product is the better way: the chain is long and not wide. Where all rounds are doubly stochastic, the unrolled
-/// chain balances exactly and needs no reduction.
+/// Whether the product is the better way: the chain is long and not wide. Where all rounds are doubly
+/// stochastic, the unrolled chain balances exactly and needs no reduction.
 pub(crate) fn suits(period: &[Pair], agents: usize) -> bool {
     let one = |sums: Vec<f64>| sums.iter().all(|&sum| sum == 1.0);
     let doubly = |mixing: &Mixing| one(mixing.row_sums()) && one(mixing.column_sums());

@@ -1,8 +1,9 @@
 //! Positive numbers of unbounded range: a double with a second exponent.
 //!
-//! The stationary weights of a chain can differ by more than 10³⁰⁸ (on a directed ring with a chord back from each agent
-//! they halve at every step), and so can the chances met while eliminating. With a wide exponent nothing underflows on
-//! the way, so elimination keeps its relative accuracy and no chance of leaving a node is ever lost.
+//! The stationary weights of a chain can differ by more than 10³⁰⁸ (on a directed ring with a chord back from
+//! each agent they halve at every step), and so can the chances met while eliminating. With a wide exponent
+//! nothing underflows on the way, so elimination keeps its relative accuracy and no chance of leaving a node
+//! is ever lost.
 
 use std::ops::{Add, Div, Mul};
 

@@ -37,8 +37,8 @@ fn strong(n: usize, pairs: &[(usize, usize)], mask: usize) -> bool {
     spans(n, pairs, mask, 0, false) && spans(n, pairs, mask, 0, true)
 }
 
-/// For every digraph, the fewest links that give it a property which more links never take away: 0, or one more than the
-/// best with one link more.
+/// For every digraph, the fewest links that give it a property which more links never take away: 0, or one
+/// more than the best with one link more.
 fn fewest(pairs: usize, holds: impl Fn(usize) -> bool) -> Vec<u8> {
     let mut fewest = vec![0; 1 << pairs];
     for mask in (0..1 << pairs).rev() {
@@ -142,7 +142,8 @@ fn mended_apart(pull: &Digraph, push: &Digraph) -> usize {
 fn no_fewer_links_give_two_graphs_a_common_root() {
     for n in 1..=5 {
         let pairs = pairs(n);
-        // the fewest for each root alone; with a common root the two graphs have nothing more to do with each other
+        // the fewest for each root alone; with a common root the two graphs have nothing more to do with each
+        // other
         let alone = |against| -> Vec<Vec<u8>> {
             (0..n).map(|root| fewest(pairs.len(), |mask| spans(n, &pairs, mask, root, against))).collect()
         };

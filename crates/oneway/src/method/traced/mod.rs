@@ -7,18 +7,23 @@ mod check;
 mod code;
 mod definition;
 mod expressions;
+mod input;
+mod lowering;
 mod names;
 mod run;
 mod shapes;
+mod strips;
 
 pub use definition::{DefinedExchange, Definition};
-pub use expressions::{Expression, Expressions, Input};
+pub use expressions::{Expression, Expressions};
+pub use input::Input;
 
 use std::fmt;
 
 use self::code::{Code, Place, Space};
-use self::run::{Job, Table, Tables};
-use super::by_rule::{keep_carried, send_carried, start_carried};
+use self::run::{Job, Who};
+use self::strips::{Table, Tables};
+use super::carried::{keep_carried, send_carried, start_carried};
 use super::{
     Agents, Ask, Carries, Gradient, Gradients, Heard, Hearing, Kernel, Method, Point, Points, Profile, Round,
     Rows, RowsMut, Sending, Sizes, Trace, TracedExchange,
@@ -223,7 +228,7 @@ impl Traced {
         let (d, mut zeros) = (at.d, [T::default(); MOST_LANES]);
         let mut rows = RowsMut::one(&mut *state);
         let mut row = |row: &[T]| given(Rows::one(row), 1, d, &mut zeros);
-        let tables = tables([
+        let mut tables = tables([
             (Space::Gradient, row(gradient.next)),
             (Space::Other, row(gradient.other)),
             (Space::Start, readable(Rows::one(x), 1, 1, d)),
@@ -232,14 +237,14 @@ impl Traced {
         let heard = [Rows::one(&[]); 2];
         let (code, agents, carries) = (&T::codes(self).start, Agents::one(at.agent), Carries::Nothing);
         let constants = self.trace.constants;
-        let job = Job { code, round: at, constants, agents, first: None, carries, heard, tables };
-        T::in_vectors(d, job);
+        let who = Who { round: at, constants, agents, first: None, carries, heard };
+        T::in_vectors(d, Job { code, who, tables: &mut tables });
         start_carried(self.trace.carries, at, state);
     }
 
     fn send_rows<T: Ready>(&self, at: Round<'_>, block: &mut Sending<'_, T>) {
         let (d, n, [pulls, pushes]) = (at.d, block.agents.len(), self.trace.sends);
-        let tables = tables([
+        let mut tables = tables([
             (Space::State, writable(&mut block.states, n, self.kept(), d)),
             (Space::Pull, writable(&mut block.pulls, n, pulls, d)),
             (Space::Push, writable(&mut block.pushes, n, pushes, d)),
@@ -247,8 +252,8 @@ impl Traced {
         let heard = [Rows::one(&[]); 2];
         let (code, agents) = (&T::codes(self).exchanges[at.phase as usize].send, block.agents);
         let (constants, carries) = (self.trace.constants, Carries::Nothing);
-        let job = Job { code, round: at, constants, agents, first: None, carries, heard, tables };
-        T::in_vectors(d, job);
+        let who = Who { round: at, constants, agents, first: None, carries, heard };
+        T::in_vectors(d, Job { code, who, tables: &mut tables });
         send_carried(self.trace.carries, at.agents, block);
     }
 
@@ -263,16 +268,11 @@ impl Traced {
         ]
     }
 
-    fn heard_job<'j, T: Ready>(
-        &'j self,
-        code: &'j Code<T>,
-        round: Round<'j>,
-        block: &Hearing<'j, T>,
-        tables: Tables<T>,
-    ) -> Job<'j, T> {
+    /// Agents that have heard.
+    fn who<'j, T: Ready>(&self, round: Round<'j>, block: &Hearing<'j, T>) -> Who<'j, T> {
         let (carries, constants) = (self.trace.carries, self.trace.constants);
         let (agents, first, heard) = (block.agents, Some(block.first), [block.pulled, block.pushed]);
-        Job { code, round, constants, agents, first, carries, heard, tables }
+        Who { round, constants, agents, first, carries, heard }
     }
 
     fn point_rows<T: Ready>(&self, at: Round<'_>, block: &mut Hearing<'_, T>, points: &mut Points<'_, T>) {
@@ -287,7 +287,7 @@ impl Traced {
             tables[Space::Last as usize] = writable(&mut points.last, n, 1, d);
         }
         let code = if both { &codes.both_points } else { &codes.next_point };
-        T::in_vectors(d, self.heard_job(code, at, block, tables));
+        T::in_vectors(d, Job { code, who: self.who(at, block), tables: &mut tables });
     }
 
     fn update_rows<T: Ready>(
@@ -301,7 +301,7 @@ impl Traced {
         tables[Space::Gradient as usize] = given(gradients.next.as_rows(), n, d, &mut zeros);
         tables[Space::Other as usize] = given(gradients.other.as_rows(), n, d, &mut zeros);
         let code = &T::codes(self).exchanges[at.phase as usize].update;
-        T::in_vectors(d, self.heard_job(code, at, block, tables));
+        T::in_vectors(d, Job { code, who: self.who(at, block), tables: &mut tables });
         keep_carried(self.trace.carries, at.agents, block);
     }
 }

@@ -1,8 +1,8 @@
 //! Adam (Kingma & Ba 2015) on the mean gradient.
 //!
-//! m⁺ = β₁m + (1−β₁)ḡ; v⁺ = β₂v + (1−β₂)ḡ²; x⁺ = x − η·m̂/(√v̂ + ε), with m̂ = m⁺/(1−β₁^t), v̂ = v⁺/(1−β₂^t) and t the number of
-//! the step, from m₀ = v₀ = 0. A step is at most about η in each coordinate, so no η makes it diverge; and with a constant η it
-//! does not settle, but stays within about η of the minimiser.
+//! m⁺ = β₁m + (1−β₁)ḡ; v⁺ = β₂v + (1−β₂)ḡ²; x⁺ = x − η·m̂/(√v̂ + ε), with m̂ = m⁺/(1−β₁^t), v̂ = v⁺/(1−β₂^t)
+//! and t the number of the step, from m₀ = v₀ = 0. A step is at most about η in each coordinate, so no η
+//! makes it diverge; and with a constant η it does not settle, but stays within about η of the minimiser.
 
 use super::{Central, Descent};
 use crate::Result;

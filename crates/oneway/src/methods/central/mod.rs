@@ -1,8 +1,9 @@
 //! Centralised methods: the bounds that decentralised ones are measured against.
 //!
-//! They need no engine of their own: an agent pushes its estimate of the gradient, and mixing with C = 11ᵀ/n hands everyone
-//! the mean ḡ. All agents then take the same step. They add the same numbers in the same order, so they hold the same x to
-//! the last bit. How the step is made of ḡ is a [`Descent`]; what is averaged is an [`Estimator`].
+//! They need no engine of their own: an agent pushes its estimate of the gradient, and mixing with C = 11ᵀ/n
+//! hands everyone the mean ḡ. All agents then take the same step. They add the same numbers in the same
+//! order, so they hold the same x to the last bit. How the step is made of ḡ is a [`Descent`]; what is
+//! averaged is an [`Estimator`].
 
 mod adam;
 mod csgdm;
@@ -167,7 +168,8 @@ pub(super) const SGD: Kind = Kind {
     with_estimator: Some(|_, estimator| with_any(estimator, Around)),
 };
 
-/// The mean of the agents' estimates is STORM's estimate on the mean of their samples: it is linear in the gradients.
+/// The mean of the agents' estimates is STORM's estimate on the mean of their samples: it is linear in the
+/// gradients.
 pub(super) const STORM: Kind = Kind {
     name: "central-storm",
     about: "centralised STORM: momentum that corrects itself as the point moves",

@@ -4,36 +4,42 @@
 //!
 //! X⁺ = X − γ(X̂ − X̂w) − ηV; V⁺ = V − γ(V̂ − V̂w) + M⁺ − M,
 //!
-//! and X̂ is what C-GT's COMM makes of X: Q = 𝒞(X − H), X̂ = H + Q, X̂w = Hw + WQ, and both copies move by α toward them.
+//! and X̂ is what C-GT's COMM makes of X: Q = 𝒞(X − H), X̂ = H + Q, X̂w = Hw + WQ, and both copies move by α
+//! toward them.
 //!
 //! - **C-GT** (Liao, Li, Huang & Pu 2022): this, with M = G.
 //! - **BEER** (Zhao, Li, Li, Richtárik & Chi 2022): the same with α = 1. Then H after the round is X̂ itself, so that
 //!   X⁺ = X + γ(W − I)H − ηV with H = H⁻ + 𝒞(X − H⁻): the same numbers, written after the exchange there and before it here. The rule is
 //!   that of the authors' code (liboyue/beer); the start is not. Theirs has H₀ = Q₀ = 0 and V₀ = ∇F(X₀) over all data, so that their first
 //!   round mixes nothing; here it mixes H₀ = 𝒞(X₀) and Q₀ = 𝒞(V₀), and V₀ = G₀ is a sample as in every round.
-//! - **MoTEF** (Islamov, Gao & Stich 2025): BEER with momentum, M⁺ = (1−λ)M + λG⁺, from M₀ = V₀ = 0. The rule is that of the
-//!   authors' code (mlolab/MoTEF), which starts in two ways: M₀ = V₀ = ∇F(X₀) over all data for synthetic problems, and V₀ = ∇F(X₀) with M₀ = 0
-//!   for others, where (1/n)ΣV and (1/n)ΣM stay apart for ever. Here both are 0, as in SMTPP. H₀ and Q₀ differ as BEER's.
+//! - **MoTEF** (Islamov, Gao & Stich 2025): BEER with momentum, M⁺ = (1−λ)M + λG⁺, from M₀ = V₀ = 0. The rule
+//!   is that of the authors' code (mlolab/MoTEF), which starts in two ways: M₀ = V₀ = ∇F(X₀) over all data
+//!   for synthetic problems, and V₀ = ∇F(X₀) with M₀ = 0 for others, where (1/n)ΣV and (1/n)ΣM stay apart for
+//!   ever. Here both are 0, as in SMTPP. H₀ and Q₀ differ as BEER's.
 //! - **CPP** (Song, Shi, Pu & Yan 2022): Push-Pull with COMM for the models and the tracker encoded directly,
-//!   V⁺ = V + γ_v(C − I)𝒞(V) + G⁺ − G: α = 0 on the push graph. V goes to zero, so the code of V does; but the step between may
-//!   have any mean unless E𝒞(V) = V, hence unbiased codecs only.
-//! - **RCPP** (Liao, Li & Pu 2023): Push-Pull with COMM on both graphs, and the code at the scale s_k = s₀ζ^k, s_k𝒞(·/s_k). Here s_k is
-//!   rounded up to a power of two, so that scaling is exact and costs no bit of a number (the scale stays within a factor of two of the rule's). So a
-//!   codec with an absolute error, such as `uniform`, gets an error that goes to zero. With gradients that stay noisy the
-//!   differences do not go to zero, and a scale that does will clip them: ζ = 1 then.
-//! - **Heavy ball under sector-bound links** (Doostmohammadian and others): gradient tracking with X⁺ = … + β(X − X⁻) on links
-//!   that pass every number through a sector-bound map h: X⁺ = X + (W − I)h(X) − ηV + β(X − X⁻). That is γ = 1 and α = 0. Where
-//!   agents agree h(x) is the same for all, so that (W − I)h(X) = 0 and the solution is not moved. But if h is not injective,
-//!   agents that do not agree may have the same h(x) and stay apart: a logarithmic quantiser leaves them within one of its cells,
-//!   a saturation wherever they are beyond it. With α > 0 it is changes that pass through the links; they go to zero, where a
+//!   V⁺ = V + γ_v(C − I)𝒞(V) + G⁺ − G: α = 0 on the push graph. V goes to zero, so the code of V does; but
+//!   the step between may have any mean unless E𝒞(V) = V, hence unbiased codecs only.
+//! - **RCPP** (Liao, Li & Pu 2023): Push-Pull with COMM on both graphs, and the code at the scale s_k =
+//!   s₀ζ^k, s_k𝒞(·/s_k). Here s_k is rounded up to a power of two, so that scaling is exact and costs no bit
+//!   of a number (the scale stays within a factor of two of the rule's). So a codec with an absolute error,
+//!   such as `uniform`, gets an error that goes to zero. With gradients that stay noisy the differences do
+//!   not go to zero, and a scale that does will clip them: ζ = 1 then.
+//! - **Heavy ball under sector-bound links** (Doostmohammadian and others): gradient tracking with X⁺ = … +
+//!   β(X − X⁻) on links that pass every number through a sector-bound map h: X⁺ = X + (W − I)h(X) − ηV + β(X
+//!   − X⁻). That is γ = 1 and α = 0. Where agents agree h(x) is the same for all, so that (W − I)h(X) = 0 and
+//!   the solution is not moved. But if h is not injective, agents that do not agree may have the same h(x)
+//!   and stay apart: a logarithmic quantiser leaves them within one of its cells, a saturation wherever they
+//!   are beyond it. With α > 0 it is changes that pass through the links; they go to zero, where a
 //!   logarithmic quantiser is as fine as need be, and the solution is exact.
-//! - **Compressed SMTPP**: SMTPP with COMM on both graphs, the first of the directions that its authors name for the future. Σv = Σm
-//!   whatever the codec does.
+//! - **Compressed SMTPP**: SMTPP with COMM on both graphs, the first of the directions that its authors name
+//!   for the future. Σv = Σm whatever the codec does.
 //!
-//! Rules of trust C are from memory, except for compressed SMTPP, which is new: no bound on γ and α is proven for R ≠ C. Tested of all: with the identity for codec and γ = α = 1 they are the method inside, bits
-//! apart; they find x* exactly with the codecs they allow; Σv = Σm in every round. Not verified against the authors' texts: for
-//! CPP and RCPP, that models are sent after the step (X − ηV, as Push-Pull does) and not before; for RCPP that one scale serves both
-//! graphs; for the sector-bound heavy ball, that the map acts on what is sent and not on differences along links.
+//! Rules of trust C are from memory, except for compressed SMTPP, which is new: no bound on γ and α is proven
+//! for R ≠ C. Tested of all: with the identity for codec and γ = α = 1 they are the method inside, bits
+//! apart; they find x* exactly with the codecs they allow; Σv = Σm in every round. Not verified against the
+//! authors' texts: for CPP and RCPP, that models are sent after the step (X − ηV, as Push-Pull does) and not
+//! before; for RCPP that one scale serves both graphs; for the sector-bound heavy ball, that the map acts on
+//! what is sent and not on differences along links.
 
 use super::{Compressed, Damping};
 use crate::codec::{self, Codec};

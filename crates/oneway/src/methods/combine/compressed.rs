@@ -1,8 +1,9 @@
 //! Difference compression, for the messages of any method.
 //!
-//! An agent does not send its message p. It sends q = 𝒞(p − h), what p has moved from a copy h that all its receivers hold, and
-//! all move the copy toward it. As the method converges p − h goes to zero, and with it the error of the code. A receiver keeps
-//! hw = Σ_j W_ij h_j only, for W_ij q_j is all that it needs to follow:
+//! An agent does not send its message p. It sends q = 𝒞(p − h), what p has moved from a copy h that all its
+//! receivers hold, and all move the copy toward it. As the method converges p − h goes to zero, and with it
+//! the error of the code. A receiver keeps hw = Σ_j W_ij h_j only, for W_ij q_j is all that it needs to
+//! follow:
 //!
 //! ```text
 //! q = 𝒞(p − h);  p̂ = h + q;  p̂w = hw + Wq         what all know of p, and its mixture
@@ -12,12 +13,16 @@
 //!
 //! Three facts carry the methods that are made of this:
 //!
-//! - **Sums.** If W is column-stochastic then Σ_i hw_i = Σ_i h_i in every round, so Σ_i (p + γ(p̂w − p̂))_i = Σ_i p_i, whatever the
-//!   codec does: a tracker that is pushed this way tracks as before (Lemma 2), also with biased codecs.
-//! - **Identity.** With 𝒞 the identity and γ = 1, p̂ = p and the method is handed Wp: it is the uncompressed one.
-//! - **Direct compression** is α = 0: h stays 0, and p itself is encoded. The error does not vanish unless p does.
+//! - **Sums.** If W is column-stochastic then Σ_i hw_i = Σ_i h_i in every round, so Σ_i (p + γ(p̂w − p̂))_i =
+//!   Σ_i p_i, whatever the codec does: a tracker that is pushed this way tracks as before (Lemma 2), also
+//!   with biased codecs.
+//! - **Identity.** With 𝒞 the identity and γ = 1, p̂ = p and the method is handed Wp: it is the uncompressed
+//!   one.
+//! - **Direct compression** is α = 0: h stays 0, and p itself is encoded. The error does not vanish unless p
+//!   does.
 //!
-//! hw stays Wh only if W is the same in every round and nothing is lost: with α > 0 the method needs such a network.
+//! hw stays Wh only if W is the same in every round and nothing is lost: with α > 0 the method needs such a
+//! network.
 
 use std::sync::Arc;
 
@@ -34,10 +39,11 @@ use crate::{Error, Result};
 /// How far what is heard is trusted, on one graph.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Damping {
-    /// γ in (0, 1], the share of mixing. By default √δ/(3 − 2δ) for a contractive codec, 1/(1 + 2ω) for an unbiased one.
+    /// γ in (0, 1], the share of mixing. By default √δ/(3 − 2δ) for a contractive codec, 1/(1 + 2ω) for an
+    /// unbiased one.
     pub γ: Option<f64>,
-    /// α in [0, 1], how fast copies follow. By default 1 for a contractive codec, 1/(1 + ω) for an unbiased one. 0 keeps no
-    /// copies: direct compression.
+    /// α in [0, 1], how fast copies follow. By default 1 for a contractive codec, 1/(1 + ω) for an unbiased
+    /// one. 0 keeps no copies: direct compression.
     pub α: Option<f64>,
 }
 
@@ -73,11 +79,12 @@ impl Damping {
     }
 }
 
-/// Any method with its messages compressed: each vector by itself. Single numbers such as push-sum's weight are sent exactly, and
-/// mixed by the same (1−γ)I + γW as the vectors: else a network that changes would give the two different limits.
+/// Any method with its messages compressed: each vector by itself. Single numbers such as push-sum's weight
+/// are sent exactly, and mixed by the same (1−γ)I + γW as the vectors: else a network that changes would give
+/// the two different limits.
 ///
-/// The state is the inner method's, then the wrapper's own numbers as scalars, so that the roles of vectors and scalars stay
-/// valid: the two rows that will be handed over, and h and hw of each exchange of a round.
+/// The state is the inner method's, then the wrapper's own numbers as scalars, so that the roles of vectors
+/// and scalars stay valid: the two rows that will be handed over, and h and hw of each exchange of a round.
 #[derive(Debug)]
 pub struct Compressed {
     inner: Box<dyn Method>,
@@ -149,8 +156,8 @@ impl Compressed {
         [damping.γ.unwrap_or(γ), damping.α.unwrap_or(α)]
     }
 
-    /// Cuts from the end of a state what is kept of a row with this many numbers in vectors: the row that is handed over, then h
-    /// and hw of each phase.
+    /// Cuts from the end of a state what is kept of a row with this many numbers in vectors: the row that is
+    /// handed over, then h and hw of each phase.
     fn cut<'s>(&self, state: &'s mut [f64], at: Cut, phase: u32) -> (&'s mut [f64], Messages<'s>) {
         let Cut { row, vectors, d, damping } = at;
         let copied = if damping.is_direct() { 0 } else { vectors };
@@ -194,7 +201,8 @@ struct Cut {
 
 /// What an agent keeps of its messages on one graph.
 struct Messages<'s> {
-    /// After `send` p − γp̂, after the exchange p + γ(p̂w − p̂); of single numbers s first (1−γ)s, then (1−γ)s + γWs.
+    /// After `send` p − γp̂, after the exchange p + γ(p̂w − p̂); of single numbers s first (1−γ)s, then
+    /// (1−γ)s + γWs.
     handed: &'s mut [f64],
     /// The copies, or nothing at all.
     h: &'s mut [f64],

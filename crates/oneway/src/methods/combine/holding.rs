@@ -1,4 +1,5 @@
-//! A method that keeps two rows behind its state: a pull row and a push row, for combinators that hand them over later.
+//! A method that keeps two rows behind its state: a pull row and a push row, for combinators that hand them
+//! over later.
 
 use std::fmt::{self, Debug};
 
@@ -19,8 +20,8 @@ impl Debug for Holding {
 }
 
 impl Holding {
-    /// The inner method's, with room for the rows: as vectors, so that theory sees them, unless scalars are in the way. Gradients
-    /// are not taken at what was pulled, but at what is handed over.
+    /// The inner method's, with room for the rows: as vectors, so that theory sees them, unless scalars are
+    /// in the way. Gradients are not taken at what was pulled, but at what is handed over.
     pub(super) fn profile(&self, sizes: Sizes) -> Profile {
         let profile = self.inner.profile(sizes);
         if !self.holds {

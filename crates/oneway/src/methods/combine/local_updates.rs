@@ -1,11 +1,13 @@
 //! Local updates: several steps between exchanges.
 //!
-//! After the step that follows an exchange, an agent makes Q − 1 rounds with itself: it sends, and its own rows are handed back,
-//! as if R = C = I. Each takes fresh samples. A tracker's law stays: with oneself alone v⁺ = v + m⁺ − m, so Σv = Σm as before; and
-//! where all agree on x* with v = 0, a local round changes nothing, so trackers still find x*.
+//! After the step that follows an exchange, an agent makes Q − 1 rounds with itself: it sends, and its own
+//! rows are handed back, as if R = C = I. Each takes fresh samples. A tracker's law stays: with oneself alone
+//! v⁺ = v + m⁺ − m, so Σv = Σm as before; and where all agree on x* with v = 0, a local round changes
+//! nothing, so trackers still find x*.
 //!
-//! Methods that correct by what W did in the round before are refused: the local round has no W. Exact diffusion with Q steps has,
-//! for each eigenvalue λ of W̃, a mode of trace (Q+1)λ − (Q−1) and determinant λ, stable only if λ > (Q−2)/(Q+2), whatever η is.
+//! Methods that correct by what W did in the round before are refused: the local round has no W. Exact
+//! diffusion with Q steps has, for each eigenvalue λ of W̃, a mode of trace (Q+1)λ − (Q−1) and determinant λ,
+//! stable only if λ > (Q−2)/(Q+2), whatever η is.
 
 use super::holding::Holding;
 use crate::graph::Subgraph;
@@ -144,8 +146,8 @@ impl Kernel<f64> for LocalUpdates {
 const LOCAL_STEPS: Parameter =
     Parameter::whole("local_steps", "Q, how many steps there are for each exchange", 2);
 
-/// Not in the literature. Tested: Q = 1 is SMTPP bit for bit, Σv = Σm, and it finds x*. Not verified, for there is no text to
-/// verify it against: no rate is known, and how η should shrink with Q is open.
+/// Not in the literature. Tested: Q = 1 is SMTPP bit for bit, Σv = Σm, and it finds x*. Not verified, for
+/// there is no text to verify it against: no rate is known, and how η should shrink with Q is open.
 pub(in crate::methods) const LOCAL_SMTPP: Kind = Kind {
     name: "local-smtpp",
     about: "SMTPP with Q steps for each exchange",
@@ -164,13 +166,15 @@ fn local(owner: &str, given: &Parameters, inner: Box<dyn Method>) -> Result<Box<
 
 /// DSMT with Q steps for each exchange.
 ///
-/// A round of DSMT has two exchanges, of models and of trackers. A local step leaves out both: with oneself alone W̄ = I, so that
-/// x⁺ = x − ηy; z⁺ = (1−λ)z + λg⁺; y⁺ = y + z⁺ − z. So models and trackers are both mixed in one of Q steps.
+/// A round of DSMT has two exchanges, of models and of trackers. A local step leaves out both: with oneself
+/// alone W̄ = I, so that x⁺ = x − ηy; z⁺ = (1−λ)z + λg⁺; y⁺ = y + z⁺ − z. So models and trackers are both
+/// mixed in one of Q steps.
 ///
-/// It is *not* LMT, local momentum tracking (Huang & Pu 2025), which it was called here once. LMT has loopless Chebyshev acceleration in its
-/// mixing, and how it goes together with local steps could not be established: of its text no more than the abstract could be had,
-/// and there is no public code. [`Dsmt::accelerated`] has no local steps, since a heavy ball in the mixing goes on with the move that W made in the round
-/// before. Tested: Q = 1 is DSMT bit for bit, Σy = Σz, and it finds x*. No rate is known.
+/// It is *not* LMT, local momentum tracking (Huang & Pu 2025), which it was called here once. LMT has
+/// loopless Chebyshev acceleration in its mixing, and how it goes together with local steps could not be
+/// established: of its text no more than the abstract could be had, and there is no public code.
+/// [`Dsmt::accelerated`] has no local steps, since a heavy ball in the mixing goes on with the move that W
+/// made in the round before. Tested: Q = 1 is DSMT bit for bit, Σy = Σz, and it finds x*. No rate is known.
 pub(in crate::methods) const LOCAL_DSMT: Kind = Kind {
     name: "local-dsmt",
     about: "DSMT with Q steps for each exchange (LMT without its accelerated mixing)",
@@ -181,11 +185,14 @@ pub(in crate::methods) const LOCAL_DSMT: Kind = Kind {
     ..LOCAL_SMTPP
 };
 
-/// PD-SGDM, periodic decentralised SGD with momentum (Gao & Huang 2020): m⁺ = μm + g; x½ = x − ηm⁺; mixed every p-th step.
+/// PD-SGDM, periodic decentralised SGD with momentum (Gao & Huang 2020): m⁺ = μm + g; x½ = x − ηm⁺; mixed
+/// every p-th step.
 ///
-/// That is DSGD with a heavy ball for estimator and p steps for each exchange: m is at x already when x − ηm is sent.
+/// That is DSGD with a heavy ball for estimator and p steps for each exchange: m is at x already when x − ηm
+/// is sent.
 ///
-/// The rule is from memory. Tested: p = 1 and μ = 0 is DSGD bit for bit. Not verified: that the momentum itself is not mixed.
+/// The rule is from memory. Tested: p = 1 and μ = 0 is DSGD bit for bit. Not verified: that the momentum
+/// itself is not mixed.
 pub(in crate::methods) const PD_SGDM: Kind = Kind {
     name: "pd-sgdm",
     about: "periodic decentralised SGD with momentum: a heavy ball each, averaged every p-th step",

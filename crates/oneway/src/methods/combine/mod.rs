@@ -1,4 +1,5 @@
-//! Combinators: methods made of methods. Compression, several exchanges a round and local updates fit around any of them.
+//! Combinators: methods made of methods. Compression, several exchanges a round and local updates fit around
+//! any of them.
 
 mod coded;
 mod compressed;

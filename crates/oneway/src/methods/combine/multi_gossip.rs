@@ -99,9 +99,10 @@ const GOSSIP: Parameter = Parameter::whole("gossip", "K, how many exchanges and 
 
 /// Multi-gossip Push-Pull (Liang and others 2025): K exchanges a round, and gradients of K samples.
 ///
-/// The rule is from memory: R^K and C^K in place of R and C, and K samples so that a round's cost in gradients keeps pace with its
-/// cost in messages. An estimator that is given takes the place of that mean, with the samples that it draws. Tested: K = 1 is Push-Pull bit for bit, and K exchanges are one with R^K and C^K. Not verified: the authors'
-/// choice of K, which they take from the topology.
+/// The rule is from memory: R^K and C^K in place of R and C, and K samples so that a round's cost in
+/// gradients keeps pace with its cost in messages. An estimator that is given takes the place of that mean,
+/// with the samples that it draws. Tested: K = 1 is Push-Pull bit for bit, and K exchanges are one with R^K
+/// and C^K. Not verified: the authors' choice of K, which they take from the topology.
 fn multi_gossip(given: &Parameters, estimator: Option<AnyEstimator>) -> Result<Box<dyn Method>> {
     let exchanges = given.count("gossip")?;
     let estimator = match (estimator, exchanges) {

@@ -8,8 +8,8 @@ use crate::methods::{KINDS, Kind};
 use crate::parameters::Parameters;
 use crate::{Error, Result};
 
-/// A method of the registry, and what is combined with it. From the inside: the estimator, the exchanges of a round, local steps,
-/// compression. So local steps are not encoded, and each exchange of a round is.
+/// A method of the registry, and what is combined with it. From the inside: the estimator, the exchanges of a
+/// round, local steps, compression. So local steps are not encoded, and each exchange of a round is.
 ///
 /// ```
 /// use oneway::codec;

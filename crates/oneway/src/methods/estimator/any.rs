@@ -1,7 +1,7 @@
 //! Estimators that are chosen when the program runs.
 //!
-//! A choice in the middle of a rule costs next to nothing, since it is the same for all coordinates; a rule compiled for every
-//! estimator would cost minutes of building. What differs in what it keeps is apart.
+//! A choice in the middle of a rule costs next to nothing, since it is the same for all coordinates; a rule
+//! compiled for every estimator would cost minutes of building. What differs in what it keeps is apart.
 
 use super::{Estimator, Gradient, HeavyBall, MeanGradient, Momentum, Saga, Storm};
 use crate::Result;

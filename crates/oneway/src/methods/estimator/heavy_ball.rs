@@ -5,7 +5,8 @@ use crate::Result;
 use crate::methods::{HEAVY_BALL, heavy_ball_coefficient};
 use crate::numeric::Real;
 
-/// m⁺ = βm + ∇F_i(x⁺; ξ⁺), from m₀ = ∇F_i(x₀; ξ₀). It is 1/(1−β) times as long as the mean that momentum keeps.
+/// m⁺ = βm + ∇F_i(x⁺; ξ⁺), from m₀ = ∇F_i(x₀; ξ₀). It is 1/(1−β) times as long as the mean that momentum
+/// keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeavyBall {
     β: f64,

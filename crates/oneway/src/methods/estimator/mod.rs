@@ -1,7 +1,8 @@
 //! Estimators: what an agent makes of its stochastic gradients before it shares it.
 //!
-//! A method that tracks does not mind what it tracks. With plain gradients Push-Pull is Push-Pull, with momentum it is SMTPP,
-//! with SAGA's table it has no noise floor. So an estimator is a part that methods are built with, not a method.
+//! A method that tracks does not mind what it tracks. With plain gradients Push-Pull is Push-Pull, with
+//! momentum it is SMTPP, with SAGA's table it has no noise floor. So an estimator is a part that methods are
+//! built with, not a method.
 
 mod any;
 mod gradient;
@@ -32,7 +33,8 @@ pub trait Estimator: Send + Sync + Debug + 'static {
     /// What it keeps besides m.
     type Memory<S: Real>: Numbers<S>;
 
-    /// Whether m is more than the newest gradient, so that its distance from ∇f_i(x_i) says something of its own.
+    /// Whether m is more than the newest gradient, so that its distance from ∇f_i(x_i) says something of its
+    /// own.
     fn averages(&self) -> bool {
         true
     }
@@ -55,8 +57,8 @@ pub(super) fn profile(network: Network, estimator: &impl Estimator) -> Profile {
     Profile::new(network).asking(start, ask)
 }
 
-/// The profile of a tracker on this network, whose state begins with (x, v, m) and whose push row is v: v tracks m, which the
-/// estimator makes.
+/// The profile of a tracker on this network, whose state begins with (x, v, m) and whose push row is v: v
+/// tracks m, which the estimator makes.
 pub(super) fn tracking(network: Network, estimator: &impl Estimator) -> Profile {
     profile(network, estimator).with_roles(Roles::tracking(estimator.averages()))
 }

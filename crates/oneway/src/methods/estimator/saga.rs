@@ -5,14 +5,15 @@ use crate::method::{Ask, Gradient, Heard, Kernel, Method, Point, Profile, Round,
 use crate::problem::Problem;
 use crate::{Error, Result};
 
-/// m⁺ = ∇f_is(x⁺) − table_s + mean(table) with s drawn afresh; then table_s ← ∇f_is(x⁺). From a table made at x₀, m₀ = ∇f_i(x₀).
+/// m⁺ = ∇f_is(x⁺) − table_s + mean(table) with s drawn afresh; then table_s ← ∇f_is(x⁺). From a table made at
+/// x₀, m₀ = ∇f_i(x₀).
 ///
-/// As x settles so does the table, and the noise is gone: on a finite sum there is no floor. A round costs one component's
-/// gradient, whatever the problem's batch is.
+/// As x settles so does the table, and the noise is gone: on a finite sum there is no floor. A round costs
+/// one component's gradient, whatever the problem's batch is.
 ///
-/// Which row of the table a coordinate meets is drawn, so this is no rule: it stands between the problem and a method, which is
-/// handed m⁺ for its gradient. Its state is the method's with the table's mean and the table behind the vectors, a vector for
-/// each sample and one more.
+/// Which row of the table a coordinate meets is drawn, so this is no rule: it stands between the problem and
+/// a method, which is handed m⁺ for its gradient. Its state is the method's with the table's mean and the
+/// table behind the vectors, a vector for each sample and one more.
 #[derive(Debug)]
 pub struct Saga {
     inner: Box<dyn Method>,

@@ -9,8 +9,8 @@ use crate::parameters::Parameter;
 
 /// d⁺ = ∇F_i(x⁺; ξ⁺) + (1−a)(d − ∇F_i(x; ξ⁺)), from d₀ = ∇F_i(x₀; ξ₀).
 ///
-/// The two gradients have *one* sample: what the old estimate lacks because x has moved is made good by their difference. Its
-/// memory is the gradient at the old point.
+/// The two gradients have *one* sample: what the old estimate lacks because x has moved is made good by their
+/// difference. Its memory is the gradient at the old point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Storm {
     a: f64,

@@ -24,7 +24,8 @@ pub use regulariser::Regulariser;
 /// Several points take turns at this many rows, which stay in a near cache while they do.
 const BLOCK: usize = 64;
 
-/// f_i(x) = (1/m) Σ_s ℓ(x; a_is, b_is) + φ(x) over the m rows of agent i: ℓ is the [`Model`], φ the [`Regulariser`].
+/// f_i(x) = (1/m) Σ_s ℓ(x; a_is, b_is) + φ(x) over the m rows of agent i: ℓ is the [`Model`], φ the
+/// [`Regulariser`].
 ///
 /// A sum over rows goes in the order of the rows, and is then divided by their number.
 #[derive(Debug, Clone)]
@@ -135,7 +136,8 @@ impl<M: Model> FiniteSum<M> {
         }
     }
 
-    /// f_i and ∇f_i at each of these points, a block of rows at a time. A point has the same bits alone and beside others.
+    /// f_i and ∇f_i at each of these points, a block of rows at a time. A point has the same bits alone and
+    /// beside others.
     fn exact_at(&self, agent: usize, points: &[&[f64]], losses: &mut [f64], gradients: &mut [f64]) {
         let (d, m, first) = (self.dim(), self.rows_per_agent, self.first_row(agent));
         losses.fill(0.0);
@@ -220,7 +222,8 @@ impl<M: Model> Problem for FiniteSum<M> {
         self.of_rows(RowNumbers::All(r..r + 1), 1, x, g);
     }
 
-    /// L = max_i curvature·λ_max(A_iᵀA_i/m) + the regulariser's, where the model knows its [curvature](Model::curvature).
+    /// L = max_i curvature·λ_max(A_iᵀA_i/m) + the regulariser's, where the model knows its
+    /// [curvature](Model::curvature).
     fn smoothness(&self) -> f64 {
         let Some(curvature) = self.model.curvature() else { return f64::INFINITY };
         let (data, features) = (&self.rows.features, self.model.features());
@@ -233,8 +236,8 @@ impl<M: Model> Problem for FiniteSum<M> {
         (self.batch == Batch::Full).then_some(0.0)
     }
 
-    /// slope²·max_i (1/m) Σ_s ‖a_is‖²/batch, where the model knows its [slope](Model::slope_sq): taking away the mean makes
-    /// a gradient's square no larger in the mean.
+    /// slope²·max_i (1/m) Σ_s ‖a_is‖²/batch, where the model knows its [slope](Model::slope_sq): taking away
+    /// the mean makes a gradient's square no larger in the mean.
     fn noise_bound(&self) -> Option<f64> {
         let Batch::Sampled(size) = self.batch else { return Some(0.0) };
         let slope_sq = self.model.slope_sq()?;
@@ -294,8 +297,9 @@ impl<M: Model> Kernel for AddRows<'_, M> {
     }
 }
 
-/// Writes the gradients of some agents, each of `size` rows that it draws. The way to the loops is chosen once for all of them, and
-/// what one agent's row waits for (its product, an exponential, the regulariser's divisions) overlaps with the next agent's.
+/// Writes the gradients of some agents, each of `size` rows that it draws. The way to the loops is chosen
+/// once for all of them, and what one agent's row waits for (its product, an exponential, the regulariser's
+/// divisions) overlaps with the next agent's.
 struct DrawnRows<'a, M> {
     problem: &'a FiniteSum<M>,
     size: usize,

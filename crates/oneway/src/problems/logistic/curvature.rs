@@ -1,16 +1,19 @@
 //! Second derivatives: how curved the loss is at most, and how it is curved at a point.
 //!
-//! At most: an upper bound on λ_max(AᵀA/m) of an agent's rows A, by products with the sparse rows alone: no d×d matrix.
+//! At most: an upper bound on λ_max(AᵀA/m) of an agent's rows A, by products with the sparse rows alone: no
+//! d×d matrix.
 //!
 //! Two bounds, of which the smaller is taken:
 //!
-//! * **Collatz and Wielandt.** G = |A|ᵀ|A|/m is non-negative, so for every x > 0, λ_max(AᵀA/m) ≤ ρ(G) ≤ max_k (Gx)_k/x_k.
-//!   Power iteration drives x to where the second inequality is an equality. For data without negative values so is the
-//!   first, and the bound is exact except for the iteration's tolerance. It holds whatever x is, converged or not.
-//! * **Power iteration with a margin**, for data of both signs, where the first inequality may be loose. From a random
-//!   direction, k steps find a Rayleigh quotient θ with λ_max ≤ θ/(1 − ε) except for a probability of at most
-//!   0.354/√(ε(k−1))·√d·(1 − ε)^(k−½) (Kuczyński and Woźniakowski 1992, Theorem 4.1). With k = 1,000 and ε = 0.02 that
-//!   is below 10⁻⁸ for up to 5,000 features. The start is a fixed stream, so that the answer is always the same.
+//! * **Collatz and Wielandt.** G = |A|ᵀ|A|/m is non-negative, so for every x > 0, λ_max(AᵀA/m) ≤ ρ(G) ≤ max_k
+//!   (Gx)_k/x_k. Power iteration drives x to where the second inequality is an equality. For data without
+//!   negative values so is the first, and the bound is exact except for the iteration's tolerance. It holds
+//!   whatever x is, converged or not.
+//! * **Power iteration with a margin**, for data of both signs, where the first inequality may be loose. From
+//!   a random direction, k steps find a Rayleigh quotient θ with λ_max ≤ θ/(1 − ε) except for a probability
+//!   of at most 0.354/√(ε(k−1))·√d·(1 − ε)^(k−½) (Kuczyński and Woźniakowski 1992, Theorem 4.1). With k =
+//!   1,000 and ε = 0.02 that is below 10⁻⁸ for up to 5,000 features. The start is a fixed stream, so that the
+//!   answer is always the same.
 
 use std::ops::Range;
 

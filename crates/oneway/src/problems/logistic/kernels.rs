@@ -1,7 +1,7 @@
 //! The inner loops: over rows, and over the entries of a row.
 //!
-//! Loops are generic over how x and g are indexed: slices in general, and tables of 256 where columns are bytes, because
-//! then no index can be out of range and the compiler knows it.
+//! Loops are generic over how x and g are indexed: slices in general, and tables of 256 where columns are
+//! bytes, because then no index can be out of range and the compiler knows it.
 
 use std::ops::{Index, IndexMut};
 
@@ -38,8 +38,8 @@ fn products<E: Entries, const P: usize>(
     sums
 }
 
-/// Adds Σ_r ∇ln(1 + exp(−z_r)), z_r = y_r a_rᵀx, to g, at P points side by side; returns Σ_r ln(1 + exp(−z_r)) at each.
-/// A point has the same bits alone and beside others.
+/// Adds Σ_r ∇ln(1 + exp(−z_r)), z_r = y_r a_rᵀx, to g, at P points side by side; returns Σ_r ln(1 +
+/// exp(−z_r)) at each. A point has the same bits alone and beside others.
 pub(super) struct AddGradients<'a, I, T: ?Sized> {
     pub(super) labels: &'a [i8],
     pub(super) rows: I,
@@ -89,9 +89,9 @@ where
     }
 }
 
-/// Σ ln(1 + e^−z) over rows, with one logarithm for many of them: ln(1 + e^−z) = max(−z, 0) + ln(1 + e^−|z|), and
-/// Σ ln(1 + e) = ln Π(1 + e). A row's loss is right to about 1e-16, absolutely: rows that are fitted better than that count
-/// as fitted.
+/// Σ ln(1 + e^−z) over rows, with one logarithm for many of them: ln(1 + e^−z) = max(−z, 0) + ln(1 + e^−|z|),
+/// and Σ ln(1 + e) = ln Π(1 + e). A row's loss is right to about 1e-16, absolutely: rows that are fitted
+/// better than that count as fitted.
 struct Losses<const P: usize> {
     sums: [f64; P],
     products: [f64; P],
@@ -133,8 +133,8 @@ impl<const P: usize> Losses<P> {
     }
 }
 
-/// Adds the gradients of sampled rows to g, one row after another, without the blocks that a few would not fill. Each
-/// coordinate of g is summed in the order of the rows, as in [`AddGradients`].
+/// Adds the gradients of sampled rows to g, one row after another, without the blocks that a few would not
+/// fill. Each coordinate of g is summed in the order of the rows, as in [`AddGradients`].
 pub(super) struct AddSampled<'a, I> {
     pub(super) labels: &'a [i8],
     pub(super) rows: I,
@@ -176,7 +176,8 @@ fn add_row<E: Entries>(entries: E, r: usize, c: f64, g: &mut [f64]) {
     }
 }
 
-/// g ← 0 + 2αx/(1+x²)², the regulariser's gradient; 0 is the gradient of a loss that the column does not enter.
+/// g ← 0 + 2αx/(1+x²)², the regulariser's gradient; 0 is the gradient of a loss that the column does not
+/// enter.
 #[inline(always)]
 fn put_regulariser(twice_α: f64, x: &[f64], g: &mut [f64]) {
     for (g, x) in g.iter_mut().zip(x) {
@@ -185,7 +186,8 @@ fn put_regulariser(twice_α: f64, x: &[f64], g: &mut [f64]) {
     }
 }
 
-/// Writes ∇ of one row's loss and the regulariser into g. The bits of [`AddSampled`] and what finishes it, since a + b = b + a.
+/// Writes ∇ of one row's loss and the regulariser into g. The bits of [`AddSampled`] and what finishes it,
+/// since a + b = b + a.
 pub(super) struct OneRow<'a> {
     pub(super) labels: &'a [i8],
     pub(super) r: usize,
@@ -205,8 +207,9 @@ impl Kernel for OneRow<'_> {
     }
 }
 
-/// [`OneRow`] of each of some agents, drawn from its own. A row's product, its exponential and the regulariser's divisions wait
-/// for nothing but themselves: a group of agents goes through one after the other, and what they wait for overlaps.
+/// [`OneRow`] of each of some agents, drawn from its own. A row's product, its exponential and the
+/// regulariser's divisions wait for nothing but themselves: a group of agents goes through one after the
+/// other, and what they wait for overlaps.
 pub(super) struct OneRowEach<'a> {
     pub(super) labels: &'a [i8],
     pub(super) rows_per_agent: usize,

@@ -1,8 +1,9 @@
-//! The loss of one margin, ln(1 + e^−z), and its slope: in plain arithmetic, so that a loop over many margins is vectorised
-//! and gives the same bits on every machine, one margin at a time or eight.
+//! The loss of one margin, ln(1 + e^−z), and its slope: in plain arithmetic, so that a loop over many margins
+//! is vectorised and gives the same bits on every machine, one margin at a time or eight.
 //!
-//! A library's `exp` is a scalar call with branches. Here it runs on −|z| only, where the range is kind: e = e^−|z| ∈ (0, 1],
-//! and nothing overflows. Logarithms are left to whoever sums losses: of many rows, one is enough.
+//! A library's `exp` is a scalar call with branches. Here it runs on −|z| only, where the range is kind: e =
+//! e^−|z| ∈ (0, 1], and nothing overflows. Logarithms are left to whoever sums losses: of many rows, one is
+//! enough.
 
 use std::f64::consts::LOG2_E;
 
@@ -15,7 +16,8 @@ const LARGEST: f64 = 708.0;
 
 /// e^−a for a ≥ 0 to about one unit in the last place; NaN for NaN.
 ///
-/// e^−a = 2^−k·e^r with k = round(a/ln 2) and |r| ≤ ½ ln 2, where the Taylor polynomial of degree 13 is exact to rounding.
+/// e^−a = 2^−k·e^r with k = round(a/ln 2) and |r| ≤ ½ ln 2, where the Taylor polynomial of degree 13 is exact
+/// to rounding.
 #[inline(always)]
 pub(in crate::problems) fn exp_neg(a: f64) -> f64 {
     const ROUND: f64 = 6_755_399_441_055_744.0; // 1.5·2⁵²: adding it rounds to a whole number, in the low bits

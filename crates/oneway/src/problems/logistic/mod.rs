@@ -274,8 +274,9 @@ impl Problem for Logistic {
         );
     }
 
-    /// L = max_i ¼λ_max(A_iᵀA_i/m_i) + 2α: the logistic loss has curvature at most ¼ (at z = 0) and the regulariser,
-    /// 2α(1 − 3x²)/(1 + x²)³, at most 2α (at x = 0) and at least −α/2. λ_max is an upper bound; see `curvature`.
+    /// L = max_i ¼λ_max(A_iᵀA_i/m_i) + 2α: the logistic loss has curvature at most ¼ (at z = 0) and the
+    /// regulariser, 2α(1 − 3x²)/(1 + x²)³, at most 2α (at x = 0) and at least −α/2. λ_max is an upper bound;
+    /// see `curvature`.
     fn smoothness(&self) -> f64 {
         let λ_max = (0..self.agents).into_par_iter().map(|agent| {
             let rows = agent * self.rows_per_agent..(agent + 1) * self.rows_per_agent;
@@ -284,9 +285,9 @@ impl Problem for Logistic {
         0.25 * λ_max.reduce(|| 0.0, f64::max) + 2.0 * self.α
     }
 
-    /// ∇²f_i = (1/m) Σ_j s_j(1 − s_j) a_j a_jᵀ + diag(2α(1 − 3x²)/(1 + x²)³) with s = σ(−z), and the covariance of rows drawn
-    /// with replacement, S_i = ((1/m) Σ_j s_j² a_j a_jᵀ − ḡḡᵀ)/batch with ḡ = −(1/m) Σ_j y_j s_j a_j. O(m·(entries of a row)² + d²);
-    /// none beyond 2,000 features.
+    /// ∇²f_i = (1/m) Σ_j s_j(1 − s_j) a_j a_jᵀ + diag(2α(1 − 3x²)/(1 + x²)³) with s = σ(−z), and the
+    /// covariance of rows drawn with replacement, S_i = ((1/m) Σ_j s_j² a_j a_jᵀ − ḡḡᵀ)/batch with ḡ = −(1/m)
+    /// Σ_j y_j s_j a_j. O(m·(entries of a row)² + d²); none beyond 2,000 features.
     fn local_model(&self, agent: usize, x: &[f64]) -> Option<LocalModel> {
         let (d, m) = (self.features, self.rows_per_agent as f64);
         if d > MOST_DENSE {
@@ -319,7 +320,8 @@ impl Problem for Logistic {
         (self.batch == Batch::Full).then_some(0.0)
     }
 
-    /// max_i (1/m_i) Σ_j ‖a_ij‖²/batch: a row's gradient is c·a with |c| < 1, and taking away the mean makes it no larger.
+    /// max_i (1/m_i) Σ_j ‖a_ij‖²/batch: a row's gradient is c·a with |c| < 1, and taking away the mean makes
+    /// it no larger.
     fn noise_bound(&self) -> Option<f64> {
         let Batch::Sampled(size) = self.batch else { return Some(0.0) };
         let m = self.rows_per_agent;

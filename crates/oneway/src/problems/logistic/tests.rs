@@ -256,7 +256,8 @@ fn gradients_are_lipschitz() {
     }
 }
 
-/// At x = 0 every row has curvature ¼: along the top eigenvector the gradient changes by L‖x‖, without a regulariser.
+/// At x = 0 every row has curvature ¼: along the top eigenvector the gradient changes by L‖x‖, without a
+/// regulariser.
 #[test]
 fn smoothness_is_attained_at_the_origin() {
     let problem = Logistic::new(&a9a(Split::Test), Sharing::among(20).batch(Batch::Full), 0.0).unwrap();

@@ -1,6 +1,7 @@
 //! Pieces that models with several outputs share: a linear layer on a sparse row, the softmax loss, tanh.
 //!
-//! A layer of w outputs has w numbers for each column, side by side: a column's entry meets them all at once, in vectors.
+//! A layer of w outputs has w numbers for each column, side by side: a column's entry meets them all at once,
+//! in vectors.
 
 use std::array;
 
@@ -12,7 +13,8 @@ pub(super) const MOST_CLASSES: usize = 256;
 
 /// out ← out + Σ_k a_k W_k, with W_k the w = `out.len()` numbers of column k; columns ascending.
 ///
-/// Eight outputs at a time, then four, two and one, so that their sums stay in registers while the row goes by.
+/// Eight outputs at a time, then four, two and one, so that their sums stay in registers while the row goes
+/// by.
 #[inline(always)]
 pub(super) fn add_outputs(row: impl Row, weights: &[f64], out: &mut [f64]) {
     let mut done = 0;
@@ -54,7 +56,8 @@ pub(super) fn add_scaled(sum: &mut [f64], a: f64, x: &[f64]) {
 
 /// ℓ(z) = ln Σ_c e^{z_c} − z_y, returned, and ∂ℓ/∂z = p − e_y with p_c = e^{z_c}/Σ e^z, in place of z.
 ///
-/// All exponents are taken from the largest, M: ln Σ e^z = M + ln Σ e^{z−M}, so that none overflows and the sum is at least 1.
+/// All exponents are taken from the largest, M: ln Σ e^z = M + ln Σ e^{z−M}, so that none overflows and the
+/// sum is at least 1.
 #[inline(always)]
 pub(super) fn softmax_loss(z: &mut [f64], y: usize) -> f64 {
     let [sum, short] = softmax_slopes(z, y);

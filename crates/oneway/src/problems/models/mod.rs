@@ -68,11 +68,13 @@ pub trait Model: Send + Sync + Debug {
     /// The target b that a finite label stands for, or why it stands for none.
     fn target(&self, label: f64) -> Result<f64>;
 
-    /// Adds ∇ℓ(x; a, b) to `g` and returns ℓ(x; a, b). Columns of the row are below [`features`](Self::features), x and g have
-    /// [`dim`](Self::dim) numbers, and to each of g's it adds once. It must not allocate, and use only what the bit contract allows.
+    /// Adds ∇ℓ(x; a, b) to `g` and returns ℓ(x; a, b). Columns of the row are below
+    /// [`features`](Self::features), x and g have [`dim`](Self::dim) numbers, and to each of g's it adds
+    /// once. It must not allocate, and use only what the bit contract allows.
     fn add_gradient(&self, row: impl Row, target: f64, x: &[f64], g: &mut [f64]) -> f64;
 
-    /// Adds ∇ℓ(x; a, b) to `g`, with the bits of [`add_gradient`](Self::add_gradient): for models whose loss takes time of its own.
+    /// Adds ∇ℓ(x; a, b) to `g`, with the bits of [`add_gradient`](Self::add_gradient): for models whose loss
+    /// takes time of its own.
     #[inline(always)]
     fn add_slope(&self, row: impl Row, target: f64, x: &[f64], g: &mut [f64]) {
         self.add_gradient(row, target, x, g);
@@ -83,8 +85,9 @@ pub trait Model: Send + Sync + Debug {
         None
     }
 
-    /// Where ℓ is a function of linear outputs, z = Σ_k a_k x_k with x_k the numbers that column k has: an upper bound on
-    /// the eigenvalues of its second derivative by z, in absolute value. Then ∇f_i is curvature·λ_max(AᵀA/m)-Lipschitz.
+    /// Where ℓ is a function of linear outputs, z = Σ_k a_k x_k with x_k the numbers that column k has: an
+    /// upper bound on the eigenvalues of its second derivative by z, in absolute value. Then ∇f_i is
+    /// curvature·λ_max(AᵀA/m)-Lipschitz.
     fn curvature(&self) -> Option<f64> {
         None
     }

@@ -23,7 +23,8 @@ pub struct ScaledLoss {
 pub type Robust = Regression<ScaledLoss>;
 
 impl Robust {
-    /// A model of rows with this many features; c must be positive, with a square that is neither 0 nor infinite.
+    /// A model of rows with this many features; c must be positive, with a square that is neither 0 nor
+    /// infinite.
     pub fn new(features: usize, loss: RobustLoss, c: f64) -> Result<Self> {
         let c_squared = c * c;
         if !(c > 0.0 && c_squared.is_normal()) {

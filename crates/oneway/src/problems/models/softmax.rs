@@ -5,13 +5,15 @@ use super::{Model, Row};
 use crate::data::{self, Dataset};
 use crate::{Error, Result};
 
-/// Up to this many classes, room for the scores costs nothing to clear; for most it takes as long as the exponentials.
+/// Up to this many classes, room for the scores costs nothing to clear; for most it takes as long as the
+/// exponentials.
 const FEW_CLASSES: usize = 16;
 
-/// ℓ(x; a, y) = ln Σ_c exp(a·W_c) − a·W_y over C classes, with x the weights W, of each feature those of all classes.
+/// ℓ(x; a, y) = ln Σ_c exp(a·W_c) − a·W_y over C classes, with x the weights W, of each feature those of all
+/// classes.
 ///
-/// Its second derivative by the scores is diag(p) − ppᵀ, whose eigenvalues are from 0 to ½; its first is p − e_y, with
-/// ‖p − e_y‖² ≤ 2.
+/// Its second derivative by the scores is diag(p) − ppᵀ, whose eigenvalues are from 0 to ½; its first is p −
+/// e_y, with ‖p − e_y‖² ≤ 2.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Softmax {
     features: usize,
@@ -19,7 +21,8 @@ pub struct Softmax {
 }
 
 impl Softmax {
-    /// A model of the classes that `data` has: its different labels, whatever numbers they are, 2 to 256 of them.
+    /// A model of the classes that `data` has: its different labels, whatever numbers they are, 2 to 256 of
+    /// them.
     ///
     /// ```
     /// use oneway::data::digits::{Split, digits};
@@ -37,7 +40,8 @@ impl Softmax {
         Self::with_classes(data.features, &data.classes())
     }
 
-    /// A model of these classes, by their labels: for one who holds a part of the rows, where some may be missing.
+    /// A model of these classes, by their labels: for one who holds a part of the rows, where some may be
+    /// missing.
     pub fn with_classes(features: usize, classes: &[f64]) -> Result<Self> {
         Ok(Self { features, classes: Classes::new(classes)? })
     }

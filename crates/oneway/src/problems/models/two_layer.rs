@@ -7,19 +7,21 @@ use crate::data::Dataset;
 use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
-/// Most hidden units. Their activations stand on the stack while a row is looked at, since a gradient must not allocate: 8 KiB,
-/// which costs less to clear than one row's exponentials. A scratch that grows would have to be handed through
-/// [`Problem::gradient`](crate::problem::Problem::gradient) for this model alone.
+/// Most hidden units. Their activations stand on the stack while a row is looked at, since a gradient must
+/// not allocate: 8 KiB, which costs less to clear than one row's exponentials. A scratch that grows would
+/// have to be handed through [`Problem::gradient`](crate::problem::Problem::gradient) for this model alone.
 const MOST_HIDDEN: usize = 1024;
 
 /// The streams of x₀ among those of [`Purpose::Problem`].
 const START_ROUND: u64 = 5;
 
-/// ℓ(x; a, y) = ln Σ_c e^{z_c} − z_y with z = W₂ᵀ tanh(W₁ᵀa) + b₂, x = (W₁, W₂, b₂): H hidden units, C classes.
+/// ℓ(x; a, y) = ln Σ_c e^{z_c} − z_y with z = W₂ᵀ tanh(W₁ᵀa) + b₂, x = (W₁, W₂, b₂): H hidden units, C
+/// classes.
 ///
-/// W₁ has H numbers for each feature, W₂ has C for each unit. A hidden bias is the weight of a feature that is always 1
-/// ([`Dataset::with_intercept`]). At the origin all units are alike and stay so, hence x₀ is drawn: W₁ ~ N(0, 1/features),
-/// W₂ ~ N(0, 1/H), b₂ = 0, the same for all agents. Its gradient is not Lipschitz everywhere: W₂ multiplies what W₁ makes.
+/// W₁ has H numbers for each feature, W₂ has C for each unit. A hidden bias is the weight of a feature that
+/// is always 1 ([`Dataset::with_intercept`]). At the origin all units are alike and stay so, hence x₀ is
+/// drawn: W₁ ~ N(0, 1/features), W₂ ~ N(0, 1/H), b₂ = 0, the same for all agents. Its gradient is not
+/// Lipschitz everywhere: W₂ multiplies what W₁ makes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TwoLayer {
     features: usize,
@@ -35,7 +37,8 @@ impl TwoLayer {
         Self::with_classes(data.features, &data.classes(), hidden, seed)
     }
 
-    /// The same for these classes, by their labels: for one who holds a part of the rows, where some may be missing.
+    /// The same for these classes, by their labels: for one who holds a part of the rows, where some may be
+    /// missing.
     pub fn with_classes(features: usize, classes: &[f64], hidden: usize, seed: u64) -> Result<Self> {
         if !(1..=MOST_HIDDEN).contains(&hidden) {
             let expected = format!("a hidden layer has 1 to {MOST_HIDDEN} units");

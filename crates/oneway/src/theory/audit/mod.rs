@@ -1,10 +1,10 @@
 //! The audit: every inequality of SMTPP's convergence theory, put to many runs.
 //!
-//! Inequalities that hold for every run are checked in every run and round. Those that speak of expectations are
-//! checked on the mean over runs of right side − left side, run by run, with Student's interval: a violation is a mean that
-//! lies below zero beyond what chance allows, over all rounds and inequalities together ([`LEVEL`], Bonferroni).
-//! The norms of Definition 1 are those of the certificate, if the step has one, and else those with the
-//! largest certified step: the lemmas hold in any.
+//! Inequalities that hold for every run are checked in every run and round. Those that speak of expectations
+//! are checked on the mean over runs of right side − left side, run by run, with Student's interval: a
+//! violation is a mean that lies below zero beyond what chance allows, over all rounds and inequalities
+//! together ([`LEVEL`], Bonferroni). The norms of Definition 1 are those of the certificate, if the step has
+//! one, and else those with the largest certified step: the lemmas hold in any.
 
 mod rules;
 #[cfg(test)]
@@ -29,8 +29,8 @@ const MEMORY: u64 = 1 << 30;
 /// Bytes for an inequality in one round: a [`Point`], and a line of a file made of it.
 const BYTES_PER_POINT: u64 = 256;
 
-/// The most rounds that can be audited with `runs` runs each, if `audits` audits are kept: one and the states of its runs
-/// at a time.
+/// The most rounds that can be audited with `runs` runs each, if `audits` audits are kept: one and the states
+/// of its runs at a time.
 pub fn most_rounds(runs: u64, audits: u64) -> u64 {
     let states = runs.saturating_mul(size_of::<State>() as u64);
     let points = audits.saturating_mul(RULES.len() as u64 * BYTES_PER_POINT);
@@ -72,10 +72,11 @@ pub struct Point {
     pub right: f64,
     /// Half of the interval about the mean difference; 0 for what holds run by run.
     pub half: f64,
-    /// right/left, how loose it is: 1 is tight, less is a violation. Of the means, or of the tightest run for what holds run
-    /// by run. ∞ where the left side is nothing but rounding.
+    /// right/left, how loose it is: 1 is tight, less is a violation. Of the means, or of the tightest run for
+    /// what holds run by run. ∞ where the left side is nothing but rounding.
     pub slack: f64,
-    /// The least by which right − left, rounding allowed for, exceeds zero: in any run, or at the interval's upper end.
+    /// The least by which right − left, rounding allowed for, exceeds zero: in any run, or at the interval's
+    /// upper end.
     margin: f64,
     /// The same at the lower end of the interval.
     sure: f64,
@@ -104,7 +105,8 @@ pub enum Verdict {
     },
     /// It is not stated for this step, for the reason given.
     NotStated(String),
-    /// It is stated, but no round could be checked, for the reason given: numbers overflow, or there are too few rounds.
+    /// It is stated, but no round could be checked, for the reason given: numbers overflow, or there are too
+    /// few rounds.
     Unchecked(String),
 }
 
@@ -148,13 +150,13 @@ pub struct Audit {
     pub certified: bool,
     /// The largest certified step.
     pub largest: f64,
-    /// Lemma 5 as the main text prints it: the least C_v that makes it true here, and the one that the appendix's
-    /// coefficients give.
+    /// Lemma 5 as the main text prints it: the least C_v that makes it true here, and the one that the
+    /// appendix's coefficients give.
     pub tracking_constants: [f64; 2],
 }
 
-/// Audits a subject over `rounds` rounds, one run for each seed (at least two). Runs go side by side on the threads of the
-/// current rayon pool; the result does not depend on them.
+/// Audits a subject over `rounds` rounds, one run for each seed (at least two). Runs go side by side on the
+/// threads of the current rayon pool; the result does not depend on them.
 pub fn audit(subject: Subject<'_>, assumptions: Assumptions, rounds: u64, seeds: &[u64]) -> Result<Audit> {
     let refused =
         |name: &str, value: String, expected: &str| Err(Error::parameter("audit", name, value, expected));

@@ -87,7 +87,8 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// The C_v of Lemma 5 that the appendix's coefficients give: the largest of those of E_x, σ² and ‖∇F‖², over λ².
+    /// The C_v of Lemma 5 that the appendix's coefficients give: the largest of those of E_x, σ² and ‖∇F‖²,
+    /// over λ².
     pub(super) fn tracking_constant(&self) -> f64 {
         let row = self.lemmas.tracking;
         let λ_sq = self.setting.momentum * self.setting.momentum;
@@ -138,8 +139,8 @@ fn squared(now: &State, next: &State, left: f64, right: f64) -> Sides {
     Sides { left, right, rounding: now.rounding + next.rounding + RELATIVE * (left.abs() + right.abs()) }
 }
 
-/// F(z̃⁺) − F* + (ηc_π/8)‖∇F‖² against F(z̃) − F* and what the lemma allows, with `lag` for its last coefficient. Both
-/// sides are positive, so that their ratio says something.
+/// F(z̃⁺) − F* + (ηc_π/8)‖∇F‖² against F(z̃) − F* and what the lemma allows, with `lag` for its last
+/// coefficient. Both sides are positive, so that their ratio says something.
 fn descent(context: &Context, now: &State, next: &State, lag: f64) -> Sides {
     let Recursion { descent, descent_noise, progress, .. } = context.recursion;
     let above = |state: &State| state.virtual_loss - context.assumptions.optimum;

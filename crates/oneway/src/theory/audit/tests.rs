@@ -80,7 +80,8 @@ fn descent_fails_in_the_first_round_as_printed() {
 
 #[test]
 fn the_misprint_of_lemma_6_is_found_on_a_star_of_trees() {
-    // the momentum lags behind a gradient that moves steadily: every inequality of the proof is tight except for two factors 2
+    // the momentum lags behind a gradient that moves steadily: every inequality of the proof is tight except
+    // for two factors 2
     let shape = QuadraticShape { dim: 2, curvature: [1.0, 1.0], heterogeneity: 0.0, noise: 0.0 };
     let audit = run(&topology("star", 20, Subgraph::Trees), shape, 0.1, 0.01, 100, 2);
     assert!(

@@ -1,12 +1,14 @@
-//! The certificate: a step size for which SMTPP provably converges on a network, with every number that the proof needs.
+//! The certificate: a step size for which SMTPP provably converges on a network, with every number that the
+//! proof needs.
 //!
 //! With 𝒱_k = E F(z̃_k) − F* + pᵀe_k the recursion gives, for k ≥ 1,
 //!
 //! 𝒱_{k+1} ≤ 𝒱_k − den·E‖∇F(x̄_k)‖² + (pᵀb + Lc_π²η²/n)σ²  if  pᵀ(I − J) ≥ c_dl, p ≥ 0,  den = ηc_π/8 − pᵀh,
 //!
-//! so that den > 0 and η ≤ 1/(2Lc_π) bound the mean of ‖∇F(x̄_k)‖² over k = 1, …, T. J grows with η, and so do c_dl/η and h:
-//! a step below a certified one is certified as well, in the same norms. As η → 0 all conditions hold, so every network
-//! has a certified step. It is far below what works in practice: that is the price of a proof by norms.
+//! so that den > 0 and η ≤ 1/(2Lc_π) bound the mean of ‖∇F(x̄_k)‖² over k = 1, …, T. J grows with η, and so
+//! do c_dl/η and h: a step below a certified one is certified as well, in the same norms. As η → 0 all
+//! conditions hold, so every network has a certified step. It is far below what works in practice: that is
+//! the price of a proof by norms.
 
 mod search;
 #[cfg(test)]
@@ -124,15 +126,17 @@ impl Certificate {
 
     /// Mean of E‖∇F(x̄_k)‖² over k = 1, …, T: at most 𝒱₁/(den·T) + (pᵀb + Lc_π²η²/n)σ²/den.
     ///
-    /// 𝒱₁ = F(x₀) − F* + pᵀe₁ with what the first round makes of X₀ = 1x₀ᵀ, M₀ = V₀ = 0: X₁ = X₀, M₁ = V₁ = λG₁, z̃₁ = x₀, so
-    /// E_x = E_M = 0, E_v ≤ λ²δ_C²‖I − Π_C‖₂²(‖∇F(X₀)‖_F² + nσ²) and E_m ≤ (1−λ)²‖∇F(X₀)‖_F² + λ²nσ².
+    /// 𝒱₁ = F(x₀) − F* + pᵀe₁ with what the first round makes of X₀ = 1x₀ᵀ, M₀ = V₀ = 0: X₁ = X₀, M₁ = V₁ =
+    /// λG₁, z̃₁ = x₀, so E_x = E_M = 0, E_v ≤ λ²δ_C²‖I − Π_C‖₂²(‖∇F(X₀)‖_F² + nσ²) and E_m ≤
+    /// (1−λ)²‖∇F(X₀)‖_F² + λ²nσ².
     pub fn bound(&self, start: Start, rounds: u64) -> Bound {
         let [_, tracking, momentum, _] = self.first_errors(start);
         let [_, p_v, p_m, _] = self.proof.weights;
         self.from(start.gap + p_v * tracking + p_m * momentum, start, rounds)
     }
 
-    /// The same over k = 0, …, T − 1 with 𝒱₀ = F(x₀) − F* + p₃‖∇F(X₀)‖_F², as the paper has it. Not proven: Lemma 3 fails at k = 0.
+    /// The same over k = 0, …, T − 1 with 𝒱₀ = F(x₀) − F* + p₃‖∇F(X₀)‖_F², as the paper has it. Not proven:
+    /// Lemma 3 fails at k = 0.
     pub fn bound_printed(&self, start: Start, rounds: u64) -> Bound {
         self.from(start.gap + self.proof.weights[2] * start.gradient_sq, start, rounds)
     }
@@ -154,8 +158,8 @@ impl Certificate {
         }
     }
 
-    /// Checks the proof from its numbers alone: both norms, the matrices, all constants, J, b, h, c_dl, p ≥ 0,
-    /// pᵀ(I − J) ≥ c_dl, den > 0 and η ≤ 1/(2Lc_π). The error names what fails. O(n³).
+    /// Checks the proof from its numbers alone: both norms, the matrices, all constants, J, b, h, c_dl, p ≥
+    /// 0, pᵀ(I − J) ≥ c_dl, den > 0 and η ≤ 1/(2Lc_π). The error names what fails. O(n³).
     pub fn recheck(&self) -> Result<()> {
         let failed = |what: String| Err(Error::Uncertified(what));
         check(self.setting)?;

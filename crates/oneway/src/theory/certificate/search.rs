@@ -61,7 +61,8 @@ pub struct Certifier {
 }
 
 impl Certifier {
-    /// The constants of a fixed topology with at most [`MOST_AGENTS`](crate::theory::contraction::MOST_AGENTS) agents.
+    /// The constants of a fixed topology with at most
+    /// [`MOST_AGENTS`](crate::theory::contraction::MOST_AGENTS) agents.
     ///
     /// O(n³) for each of some dozen norms on either side: milliseconds for 20 agents, a minute for 1000.
     pub fn new(topology: &Topology) -> Result<Self> {
@@ -80,8 +81,8 @@ impl Certifier {
         [self.pull.radius(), self.push.radius()]
     }
 
-    /// The largest certified raw step, over all norms; `None` if none was found. Its margin is close to zero: bounds are
-    /// best at about half of it.
+    /// The largest certified raw step, over all norms; `None` if none was found. Its margin is close to zero:
+    /// bounds are best at about half of it.
     pub fn largest(&self, setting: Setting) -> Result<Option<Certificate>> {
         check(setting)?;
         let mut best: Option<(f64, Constants, [Choice; 2])> = None;
@@ -97,7 +98,8 @@ impl Certifier {
         best.map(|(step, _, choice)| self.certificate(setting, step, choice)).transpose().map(Option::flatten)
     }
 
-    /// A certificate for a given raw step, in the norms that make its floor lowest; `None` if no norms certify it.
+    /// A certificate for a given raw step, in the norms that make its floor lowest; `None` if no norms
+    /// certify it.
     pub fn at(&self, setting: Setting, η: f64) -> Result<Option<Certificate>> {
         check(setting)?;
         if !(η > 0.0 && η.is_finite()) {
@@ -176,7 +178,8 @@ fn choices(deviation: &Deviation, push_weights: &[f64]) -> Result<Vec<Choice>> {
     }
 }
 
-/// The largest certified step with these constants by bisection, from one that is known to be certified if there is one.
+/// The largest certified step with these constants by bisection, from one that is known to be certified if
+/// there is one.
 fn largest_step(constants: &Constants, setting: Setting, known: Option<f64>) -> Option<f64> {
     let holds = |η: f64| certified(constants, setting, η).is_some();
     let mut high = most_step(constants, setting);

@@ -1,4 +1,5 @@
-//! Zenoh ids that name an agent. Zenoh accepts any id that a peer gives; the tunnel compares it with the certificate.
+//! Zenoh ids that name an agent. Zenoh accepts any id that a peer gives; the tunnel compares it with the
+//! certificate.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -52,8 +53,8 @@ fn of_agent(agent: usize) -> u128 {
     u128::from(AGENT) << 120 | agent as u128
 }
 
-/// The id in the first message of a link, which must be Zenoh's INIT: two bytes of length, the kind of message, the version, the
-/// length of the id less one in the upper half of a byte, the id.
+/// The id in the first message of a link, which must be Zenoh's INIT: two bytes of length, the kind of
+/// message, the version, the length of the id less one in the upper half of a byte, the id.
 pub(super) fn read(message: &[u8]) -> Option<[u8; 16]> {
     const KIND: u8 = 0x1f;
     const INIT: u8 = 0x01;

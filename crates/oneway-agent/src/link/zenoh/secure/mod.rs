@@ -5,10 +5,11 @@
 //!        (Unix socket)      agent 5 to agent 3      (Unix socket)
 //! ```
 //!
-//! Zenoh's own TLS link shares one rustls stream between two threads, and its QUIC link admits one stranger at a time
-//! ([decision 0014](../../../../../../docs/decisions/0014-tls-below-zenoh.md)). So Zenoh speaks over Unix sockets in a folder that only this
-//! user can open, and a tunnel carries the bytes. A neighbour's certificate says who it is, and the tunnel makes sure that Zenoh is told the
-//! same: the first message on a link must have the [Zenoh id](id) of that agent, by which access is controlled.
+//! Zenoh's own TLS link shares one rustls stream between two threads, and its QUIC link admits one stranger
+//! at a time ([decision 0014](../../../../../../docs/decisions/0014-tls-below-zenoh.md)). So Zenoh speaks
+//! over Unix sockets in a folder that only this user can open, and a tunnel carries the bytes. A neighbour's
+//! certificate says who it is, and the tunnel makes sure that Zenoh is told the same: the first message on a
+//! link must have the [Zenoh id](id) of that agent, by which access is controlled.
 
 mod certificates;
 pub(super) mod id;

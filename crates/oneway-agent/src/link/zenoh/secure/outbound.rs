@@ -1,4 +1,5 @@
-//! Outgoing connections: when Zenoh wants a link to a neighbour, a connection to that neighbour, and no other, is made.
+//! Outgoing connections: when Zenoh wants a link to a neighbour, a connection to that neighbour, and no
+//! other, is made.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
-//! Connections that have not proved who they are yet. Each has a file descriptor, so their number is bounded; one more closes the oldest.
-//! A port scan or a thousand idle connections then cost a bounded number of descriptors, and a neighbour still gets in: it proves who it is
-//! within milliseconds, long before it is the oldest.
+//! Connections that have not proved who they are yet. Each has a file descriptor, so their number is bounded;
+//! one more closes the oldest. A port scan or a thousand idle connections then cost a bounded number of
+//! descriptors, and a neighbour still gets in: it proves who it is within milliseconds, long before it is the
+//! oldest.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

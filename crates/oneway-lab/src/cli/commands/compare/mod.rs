@@ -1,4 +1,5 @@
-//! `oneway compare`: two results folders side by side: what was set otherwise, what came out, and whether noise explains it.
+//! `oneway compare`: two results folders side by side: what was set otherwise, what came out, and whether
+//! noise explains it.
 
 mod settings;
 

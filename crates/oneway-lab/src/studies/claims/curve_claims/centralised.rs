@@ -1,7 +1,8 @@
 //! SMTPP against CSGDM, and against itself on the other graph.
 //!
-//! Losses end within 1 % of each other whatever the method, so that the loss says little: what is compared is the loss
-//! above F*, which goes down by decades. The margins are those that a reader of a logarithmic axis has.
+//! Losses end within 1 % of each other whatever the method, so that the loss says little: what is compared is
+//! the loss above F*, which goes down by decades. The margins are those that a reader of a logarithmic axis
+//! has.
 
 use super::compare::labelled;
 use crate::studies::claims::runs::{

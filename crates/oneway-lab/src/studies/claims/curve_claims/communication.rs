@@ -47,7 +47,8 @@ struct Sent {
     to_target: f64,
 }
 
-/// Whether SMTPP on trees surely sends fewer bytes to the target than SGP and Push-DIGing do, and what the three send.
+/// Whether SMTPP on trees surely sends fewer bytes to the target than SGP and Push-DIGing do, and what the
+/// three send.
 fn cheaper(
     runs: Runs<'_>,
     graph: &str,

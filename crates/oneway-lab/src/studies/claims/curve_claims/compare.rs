@@ -55,9 +55,9 @@ impl Comparison {
         self.numbers.extend(labelled(&format!("{}ln({a}/{b}) of {place}", self.prefix), interval));
     }
 
-    /// Whether a is the lower one. Yes: surely lower in half of the places or more, and surely higher in none. No is its
-    /// mirror: surely higher in half or more, and surely lower in none. So one lucky interval of six or nine decides
-    /// nothing.
+    /// Whether a is the lower one. Yes: surely lower in half of the places or more, and surely higher in
+    /// none. No is its mirror: surely higher in half or more, and surely lower in none. So one lucky interval
+    /// of six or nine decides nothing.
     pub(super) fn is_lower(&self) -> Answer {
         let half = |count: usize| self.places > 0 && 2 * count >= self.places;
         match (self.lower, self.higher) {

@@ -1,8 +1,8 @@
 //! The claims about the two figures, from their curves.
 //!
-//! The paper gives SMTPP and CSGDM η = 0.1 and the others 0.2, so that a difference at the same iteration may be the
-//! step's. Where methods are compared, they are compared three times: with the paper's steps, with 0.1 for all, and with
-//! 0.2 for all; the verdict says for which it holds.
+//! The paper gives SMTPP and CSGDM η = 0.1 and the others 0.2, so that a difference at the same iteration may
+//! be the step's. Where methods are compared, they are compared three times: with the paper's steps, with 0.1
+//! for all, and with 0.2 for all; the verdict says for which it holds.
 
 mod baselines;
 mod centralised;

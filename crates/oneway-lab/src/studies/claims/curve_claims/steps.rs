@@ -60,8 +60,9 @@ impl Case {
     }
 }
 
-/// Holds if every case does. If some do, it holds for these (no other fails) or only if it is one of these (some do). If
-/// none does, it does not hold if it fails in every case with the paper's steps, and is undecided otherwise.
+/// Holds if every case does. If some do, it holds for these (no other fails) or only if it is one of these
+/// (some do). If none does, it does not hold if it fails in every case with the paper's steps, and is
+/// undecided otherwise.
 pub(super) fn verdict(cases: &[Case]) -> Verdict {
     let [yes, no, unclear] = [Answer::Yes, Answer::No, Answer::Unclear].map(|answer| list(cases, answer));
     match (yes, no, unclear) {

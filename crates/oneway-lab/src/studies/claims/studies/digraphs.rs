@@ -1,4 +1,5 @@
-//! SMTPP without noise on strongly connected digraphs, random ones and hard ones: is there a step with which it finds the minimiser?
+//! SMTPP without noise on strongly connected digraphs, random ones and hard ones: is there a step with which
+//! it finds the minimiser?
 
 use std::ops::ControlFlow;
 
@@ -30,7 +31,8 @@ pub(crate) struct Trial {
     pub(crate) seed: u64,
     /// c_π.
     pub(crate) c_π: f64,
-    /// The largest step tried that led to the minimiser to rounding, and the rounds it took; none if none did.
+    /// The largest step tried that led to the minimiser to rounding, and the rounds it took; none if none
+    /// did.
     pub(crate) reached: Option<(f64, u64)>,
 }
 

@@ -1,6 +1,8 @@
-//! Studies that put the claims of the analysis to the test: fixed problems, fixed seeds, the library's own simulator.
+//! Studies that put the claims of the analysis to the test: fixed problems, fixed seeds, the library's own
+//! simulator.
 //!
-//! Cells run side by side; each is a pure function of its settings, so that the results do not depend on threads.
+//! Cells run side by side; each is a pure function of its settings, so that the results do not depend on
+//! threads.
 
 pub(crate) mod corollary;
 pub(crate) mod digraphs;

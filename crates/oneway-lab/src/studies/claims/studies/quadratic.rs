@@ -36,7 +36,8 @@ pub(super) fn problem(agents: usize, dim: usize, curvature: [f64; 2], variance: 
     Ok(Quadratic::new(shape, agents, PROBLEM_SEED)?)
 }
 
-/// Runs for `rounds` rounds with the constant effective step η·c_π, calling `look` on the start and after every round.
+/// Runs for `rounds` rounds with the constant effective step η·c_π, calling `look` on the start and after
+/// every round.
 pub(super) fn run(
     method: &dyn Method,
     problem: &Quadratic,
