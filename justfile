@@ -41,6 +41,23 @@ count *arguments:
 bench-peers *arguments:
     python3 benches/peers/run.py {{arguments}}
 
+# The Python package beside decent-bench, and what a gradient in Python costs
+bench-python *arguments:
+    python3 benches/peers/python_package.py {{arguments}}
+
+# The Python package: installed into an environment of its own, linted, typed and tested
+python:
+    python3 -m venv out/venv-python
+    out/venv-python/bin/pip install --quiet ".[test]" jax
+    out/venv-python/bin/ruff check python
+    out/venv-python/bin/mypy
+    out/venv-python/bin/python -m pytest python/tests
+    out/venv-python/bin/python -m pytest --doctest-modules --pyargs oneway
+
+# docs/python-api.md, from the docstrings
+python-reference:
+    out/venv-python/bin/python scripts/python-reference.py
+
 # What lost messages do to gradient tracking, here and in decent-bench: one table
 bench-loss *arguments:
     python3 benches/loss/run.py {{arguments}}

@@ -23,7 +23,7 @@ HEAD = """# Python API
 
 Every function and class of `oneway`, from its docstring (`scripts/python-reference.py` writes it). [python.md](python.md) is the guide.
 """
-WIDTH = 140
+WIDTH = 110
 RETURNED = {"Draws", "Inspection", "Interrupted", "ReadyProblem", "Tuned", "At", "Observer", "Network", "Result"}  # not made by hand
 
 

@@ -47,13 +47,14 @@ def run(
     Parameters
     ----------
     problem : str or path, Problem, ReadyProblem or dict
-        An experiment file, which needs nothing else; or what is minimised: one of ``oneway.problems``, a :class:`Problem` of your own, or
-        the settings of ``[problem]``.
+        An experiment file, which needs nothing else; or what is minimised: one of ``oneway.problems``, a
+        :class:`Problem` of your own, or the settings of ``[problem]``.
     topology : str, dict, Network, networkx.DiGraph, links or weights; or a list or dict of them
         Who hears whom. A dict without ``kind`` names several.
     methods : str, dict, Method; or a list or dict of them
-        What runs. A dict without ``kind`` names several: ``{"slow": {"kind": "smtpp", "momentum": 0.05}}``. ``kind`` may be a
-        :class:`Method` too, for what goes around it: ``{"kind": MyMethod(), "local_steps": 3, "compress": "top-k"}``.
+        What runs. A dict without ``kind`` names several: ``{"slow": {"kind": "smtpp", "momentum": 0.05}}``.
+        ``kind`` may be a :class:`Method` too, for what goes around it: ``{"kind": MyMethod(), "local_steps":
+        3, "compress": "top-k"}``.
     step : float or dict
         η for methods that do not have their own: a number, or the settings of ``step``, such as
         ``{"size": 0.1, "scaling": "effective", "decay": 0.1, "every": 300}``.
@@ -66,7 +67,8 @@ def run(
     threads : int
         Threads to use; results do not depend on it.
     out : path
-        A folder in which finished runs are kept and results are written, as ``oneway run`` does. By default nothing is written.
+        A folder in which finished runs are kept and results are written, as ``oneway run`` does. By default
+        nothing is written.
     fresh : bool
         Compute again what the folder has already.
     callbacks : sequence
@@ -83,12 +85,14 @@ def run(
     ValueError
         What is asked for is not possible; the message says what would be.
     Interrupted
-        Ctrl-C: what was recorded is the exception's ``result``. Exceptions of your own functions come through, with ``result`` too.
+        Ctrl-C: what was recorded is the exception's ``result``. Exceptions of your own functions come
+        through, with ``result`` too.
 
     Examples
     --------
     >>> import oneway as ow
-    >>> result = ow.run(ow.problems.logistic(dataset="a9a"), "exponential", "smtpp", agents=20, step=0.1, iterations=100)
+    >>> problem = ow.problems.logistic(dataset="a9a")
+    >>> result = ow.run(problem, "exponential", "smtpp", agents=20, step=0.1, iterations=100)
     >>> result.final[0]["status"]
     'completed'
     """
@@ -105,7 +109,9 @@ def run(
     observers = [observer.observe if hasattr(observer, "observe") else observer for observer in callbacks]
     try:
         with Bar(progress) as bar:
-            native, ended = experiment.run(_threads(threads), None if out is None else Path(out), fresh, bar, _together(observers))
+            native, ended = experiment.run(
+                _threads(threads), None if out is None else Path(out), fresh, bar, _together(observers)
+            )
     finally:
         for observer in callbacks:
             if hasattr(observer, "close"):
@@ -135,7 +141,7 @@ def tune(
     threads: int | None = None,
     progress: bool | None = None,
 ) -> Tuned:
-    """Find a good step size and momentum (or heavy ball) for each method on each topology, and compare them on fresh samples.
+    """Find a good step size and momentum (or heavy ball) for each method on each topology, and compare them.
 
     Parameters are those of :func:`run`; ``by`` is what is to be small.
     """
@@ -146,7 +152,9 @@ def tune(
         "seed": seed,
         "record_every": record_every,
     }
-    experiment = _experiment(problem, topology, methods, 0.1 if step is None else step, run_settings, None, set)
+    experiment = _experiment(
+        problem, topology, methods, 0.1 if step is None else step, run_settings, None, set
+    )
     with Bar(progress) as bar:
         found, toml, comparison = experiment.tune(by, _threads(threads), bar)
     return Tuned(found["best"], found["trials"], toml, comparison)
@@ -166,10 +174,10 @@ def certify(
     set: Mapping[str, Any] | None = None,
     threads: int | None = None,
 ) -> dict[str, Any]:
-    """Say what theory knows of an experiment (stable and certified steps, floor, bound), beside what is measured.
+    """Say what theory knows of an experiment, beside what is measured: stable steps, floor, bound.
 
-    Parameters are those of :func:`run`; ``rounds`` is the length of the runs that map the steps that work, 0 for none. Returns what
-    ``oneway certify --json`` prints.
+    Parameters are those of :func:`run`; ``rounds`` is the length of the runs that map the steps that work, 0
+    for none. Returns what ``oneway certify --json`` prints.
     """
     run_settings = {"agents": agents, "iterations": iterations, "repetitions": repetitions, "seed": seed}
     experiment = _experiment(problem, topology, methods, step, run_settings, None, set)
@@ -216,7 +224,9 @@ def inspect(
     network = as_network(topology)
     chosen = None if methods is None else list(methods)
     if network is not None:
-        found = _native.inspect("network", {"supplied": "network", **settings}, None, network._native, chosen, momentum)
+        found = _native.inspect(
+            "network", {"supplied": "network", **settings}, None, network._native, chosen, momentum
+        )
     else:
         given = {"kind": topology} if isinstance(topology, str) else dict(topology)
         name = str(given.pop("name", given.get("kind", "network")))
@@ -262,7 +272,9 @@ def stability_limit(
         native = method._traced
     else:
         given = {"kind": method} if isinstance(method, str) else dict(method)
-        native = _native.builtin(str(given.pop("kind")), {name: float(value) for name, value in given.items()})
+        native = _native.builtin(
+            str(given.pop("kind")), {name: float(value) for name, value in given.items()}
+        )
     raw, effective = _native.stability_limit(native, network._native, graph)
     return effective if scaling == "effective" else raw
 
@@ -277,9 +289,13 @@ def verify(folder: str | os.PathLike[str], *, partial: bool = False, threads: in
 
 
 def reproduce(
-    out: str | os.PathLike[str] = "out/reproduce", *, quick: bool = False, sensitivity: bool = False, threads: int | None = None
+    out: str | os.PathLike[str] = "out/reproduce",
+    *,
+    quick: bool = False,
+    sensitivity: bool = False,
+    threads: int | None = None,
 ) -> list[dict[str, Any]]:
-    """Reproduce the paper: both experiments, a verdict on every claim, figures and a page in the folder ``out``.
+    """Reproduce the paper: both experiments, a verdict on every claim, figures and a page in ``out``.
 
     Returns the claims, as ``claims.json`` has them. ``quick`` takes two repetitions: a look, not a verdict.
     """
@@ -340,11 +356,21 @@ def _experiment(
     overrides = [f"{path}={_toml(value)}" for path, value in (changed or {}).items()]
     if isinstance(problem, (str, os.PathLike)):
         given = [name for name, value in run_settings.items() if value is not None]
-        given += [name for name, value in (("topology", topology), ("methods", methods), ("step", step)) if value is not None]
+        given += [
+            name
+            for name, value in (("topology", topology), ("methods", methods), ("step", step))
+            if value is not None
+        ]
         if given:
-            raise ValueError(f'a file says all itself: change {", ".join(given)} by set={{"run.iterations": 100}}')
+            raise ValueError(
+                f'a file says all itself: change {", ".join(given)} by set={{"run.iterations": 100}}'
+            )
         return _native.Experiment(Path(problem), Path(), overrides)
-    for name, value in (("topology", topology), ("methods", methods), ("iterations", run_settings["iterations"])):
+    for name, value in (
+        ("topology", topology),
+        ("methods", methods),
+        ("iterations", run_settings["iterations"]),
+    ):
         if value is None:
             raise ValueError(f"{name}= is missing")
     networks: dict[str, _native.Network] = {}
@@ -360,7 +386,9 @@ def _experiment(
     elif isinstance(problem, Mapping):
         problem_settings = dict(problem)
     else:
-        raise TypeError(f"a {type(problem).__name__} is no problem: give one of ow.problems, an ow.Problem, or a file")
+        raise TypeError(
+            f"a {type(problem).__name__} is no problem: give one of ow.problems, an ow.Problem, or a file"
+        )
     if run_settings["agents"] is None:
         sizes = {network.agents for network in networks.values()}
         if len(sizes) != 1:
@@ -385,7 +413,9 @@ def _several(given: Any, what: str) -> Iterable[tuple[str | None, Any]]:
     if isinstance(given, (list, tuple)):
         if not given:
             raise ValueError(f"{what} is empty: give at least one")
-        if any(isinstance(one, (str, Mapping, Network, Method)) or hasattr(one, "is_directed") for one in given):
+        if any(
+            isinstance(one, (str, Mapping, Network, Method)) or hasattr(one, "is_directed") for one in given
+        ):
             return [(None, one) for one in given]
     return [(None, given)]
 
@@ -402,7 +432,9 @@ def _topology(name: str | None, given: Any, networks: dict[str, _native.Network]
     return {"name": key, "supplied": key}
 
 
-def _method(name: str | None, given: Any, step: Step | None, recorded: dict[str, _native.Method]) -> dict[str, Any]:
+def _method(
+    name: str | None, given: Any, step: Step | None, recorded: dict[str, _native.Method]
+) -> dict[str, Any]:
     settings: dict[str, Any]
     if isinstance(given, Method):
         given = {"kind": given}
@@ -421,7 +453,10 @@ def _method(name: str | None, given: Any, step: Step | None, recorded: dict[str,
     elif isinstance(given, type) and issubclass(given, Method):
         raise TypeError(f"{given.__name__} is a class: give a method, {given.__name__}()")
     else:
-        raise TypeError(f"a {type(given).__name__} is no method: give a name of ow.methods(), a dict with its kind, or an ow.Method")
+        raise TypeError(
+            f"a {type(given).__name__} is no method: "
+            "give a name of ow.methods(), a dict with its kind, or an ow.Method"
+        )
     if "step" not in settings and step is not None:
         settings["step"] = step
     if isinstance(settings.get("step"), Mapping):

@@ -8,7 +8,9 @@ from types import TracebackType
 
 
 class Bar:
-    """Shows how many rounds are done. Nothing where nobody looks, and nothing for what takes less than half a second."""
+    """Shows how many rounds are done. Nothing where nobody looks, and nothing for what takes less than half a
+    second.
+    """
 
     def __init__(self, wanted: bool | None) -> None:
         in_notebook = "ipykernel" in sys.modules
@@ -24,7 +26,8 @@ class Bar:
         width = 30
         filled = width * done // total
         left = f"{_time(passed * (total - done) / done)} left" if done else ""
-        line = f"{100 * done // total:3d}%|{'█' * filled}{' ' * (width - filled)}| {done:,}/{total:,} rounds  {left}"
+        bar = "█" * filled + " " * (width - filled)
+        line = f"{100 * done // total:3d}%|{bar}| {done:,}/{total:,} rounds  {left}"
         sys.stderr.write("\r" + line.ljust(self._drawn))
         sys.stderr.flush()
         self._drawn = len(line)
@@ -33,7 +36,9 @@ class Bar:
         """Begin."""
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Take the bar away."""
         if self._drawn:
             sys.stderr.write("\r" + " " * self._drawn + "\r")

@@ -1,4 +1,6 @@
-"""Observers: what is measured, as soon as it is measured, in TensorBoard, Weights & Biases, trackio or a file; and early stopping."""
+"""Observers: what is measured, as soon as it is measured, in TensorBoard, Weights & Biases, trackio or a
+file; and early stopping.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,12 @@ __all__ = ["CsvLogger", "EarlyStopping", "Observer", "TensorBoard", "Trackio", "
 
 
 class Observer(Protocol):
-    """Is shown each measured state. An object with these methods, or a function like ``observe``, can be given as a callback."""
+    """Is shown each measured state. An object with these methods, or a function like ``observe``, can be
+    given as a callback.
+    """
 
     def observe(self, topology: str, method: str, repetition: int, point: dict[str, float]) -> bool | None:
-        """Look at a state: ``iteration``, ``loss``, ``grad_norm_sq`` and so on. Return true to stop this run."""
+        """Look at a state: ``iteration``, ``loss``, ``grad_norm_sq``, …; return true to stop this run."""
 
     def close(self) -> None:
         """Is called once, at the end."""
@@ -31,8 +35,9 @@ class CsvLogger:
     """
 
     COLUMNS = (
-        "topology", "method", "repetition", "iteration", "loss", "grad_norm_sq", "consensus_error", "tracking_error", "momentum_error",
-        "conservation_error", "test_accuracy", "bytes_sent", "time", "loss_gap", "agents_grad_norm_sq",
+        "topology", "method", "repetition", "iteration", "loss", "grad_norm_sq", "consensus_error",
+        "tracking_error", "momentum_error", "conservation_error", "test_accuracy", "bytes_sent",
+        "time", "loss_gap", "agents_grad_norm_sq",
     )  # fmt: skip
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -67,12 +72,15 @@ class EarlyStopping:
     >>> import oneway as ow
     >>> stop = ow.callbacks.EarlyStopping("grad_norm_sq", below=1e-6)
     >>> problem = ow.problems.quadratic(dim=3)
-    >>> result = ow.run(problem, "ring", "push-pull", agents=4, step=0.1, iterations=100_000, callbacks=[stop])
+    >>> asked = dict(agents=4, step=0.1, iterations=100_000, callbacks=[stop])
+    >>> result = ow.run(problem, "ring", "push-pull", **asked)
     >>> result.cells[0]["status"], result.cells[0]["rounds"] < 1000
     ('stopped', True)
     """
 
-    def __init__(self, quantity: str = "loss", *, below: float | None = None, patience: int | None = None) -> None:
+    def __init__(
+        self, quantity: str = "loss", *, below: float | None = None, patience: int | None = None
+    ) -> None:
         if below is None and patience is None:
             raise ValueError("give below=, patience=, or both")
         self.quantity = quantity
@@ -177,7 +185,9 @@ class Trackio:
 
 
 def _event(*, text: str | None = None, step: int = 0, values: dict[str, float] | None = None) -> bytes:
-    """An Event of TensorBoard: wall_time = 1, step = 2, file_version = 3, summary = 5 (value = 1: tag = 1, simple_value = 2)."""
+    """An Event of TensorBoard: wall_time = 1, step = 2, file_version = 3, summary = 5 (value = 1: tag = 1,
+    simple_value = 2).
+    """
     event = b"\x09" + struct.pack("<d", time.time())
     if step:
         event += b"\x10" + _varint(step)

@@ -13,7 +13,8 @@ __all__ = ["At", "Method", "if_positive", "maximum", "minimum", "sign", "sqrt"]
 
 _NETWORKS = ("push-pull", "push-sum", "pull", "balanced", "central")
 _ALLOWED = (
-    "what it returns is made of its arguments by +, -, *, /, ** 2, abs, ow.sqrt, ow.maximum, ow.minimum, ow.sign and "
+    "what it returns is made of its arguments by +, -, *, /, ** 2, abs, ow.sqrt, ow.maximum, "
+    "ow.minimum, ow.sign and "
     "ow.if_positive, coordinate by coordinate"
 )
 
@@ -37,24 +38,25 @@ class At:
 class Method:
     """A method of your own.
 
-    Write what an agent keeps (``state``), what it sends, where it takes its gradient and how it updates, for one coordinate. The same
-    lines hold for all coordinates and all agents. They are recorded once, when the method is first used, and then run at the speed of
-    the built-in methods, in every in-memory engine, in :func:`oneway.tune` and in the theory (:func:`oneway.stability_limit`).
+    Write what an agent keeps (``state``), what it sends, where it takes its gradient and how it updates, for
+    one coordinate. The same lines hold for all coordinates and all agents. They are recorded once, when the
+    method is first used, and then run at the speed of the built-in methods, in every in-memory engine, in
+    :func:`oneway.tune` and in the theory (:func:`oneway.stability_limit`).
 
     Attributes
     ----------
     state : sequence of str
         The letters of what an agent keeps of a coordinate; the first is its estimate.
     network : {"push-pull", "push-sum", "pull", "balanced", "central"}
-        ``push-pull`` has R for what is pulled and C for what is pushed; ``push-sum`` has C; ``pull`` has R; ``balanced`` has one doubly
-        stochastic W for both.
+        ``push-pull`` has R for what is pulled and C for what is pushed; ``push-sum`` has C; ``pull`` has R;
+        ``balanced`` has one doubly stochastic W for both.
     exchanges : int
         Exchanges a round.
     carries_weight : bool
         Whether push-sum's weight w is carried along, as ``at.weight``.
     gradients : {"one", "both", "nothing"}
-        What is asked after an exchange: the gradient at x⁺, or also the one at the last point with the same sample. ``start_gradients``
-        is asked at x₀.
+        What is asked after an exchange: the gradient at x⁺, or also the one at the last point with the same
+        sample. ``start_gradients`` is asked at x₀.
     tracker, tracked, momentum, conserved : str, optional
         Letters of the state that play these roles: (1/n)Σ tracker = (1/n)Σ tracked is checked while running.
 
@@ -81,7 +83,8 @@ class Method:
     v⁺ = Cv + m⁺ − m
     m⁺ = 0.9m + 0.1g⁺
     g⁺ = ∇F(x⁺; ξ⁺)
-    >>> result = ow.run(ow.problems.quadratic(dim=5), "exponential", Smtpp(), agents=8, step=0.2, iterations=100)
+    >>> problem = ow.problems.quadratic(dim=5)
+    >>> result = ow.run(problem, "exponential", Smtpp(), agents=8, step=0.2, iterations=100)
     >>> result.final[0]["method"]
     'Smtpp'
     """
@@ -102,14 +105,16 @@ class Method:
         return (x, *(0 * x for _ in self.state[1:]))
 
     def send(self, at: At, *state: Any) -> Any:
-        """Make what is sent: what is pulled, and what is pushed; each one number, a tuple of several, or ``None``.
+        """Make what is pulled and what is pushed: each one number, a tuple of several, or ``None``.
 
         A method for a network with one matrix returns what goes over that one.
         """
         raise NotImplementedError(f"{type(self).__name__} has no `send`: what does an agent send?")
 
     def point(self, at: At, state: Any, pulled: Any, pushed: Any) -> Any:
-        """Say where the gradient is taken: x⁺, or x⁺ and the last point. By default what was pulled, or else pushed and divided by w."""
+        """Say where the gradient is taken: x⁺, or x⁺ and the last point. By default what was pulled, or else
+        pushed and divided by w.
+        """
         here = pulled if pulled is not None else pushed
         here = here[0] if isinstance(here, tuple) else here
         return here / at.weight if self.carries_weight else here
@@ -128,12 +133,16 @@ class Method:
         return self._traced.equations()
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_"))
+        settings = ", ".join(
+            f"{name}={value!r}" for name, value in vars(self).items() if not name.startswith("_")
+        )
         return f"{type(self).__name__}({settings})"
 
     @property
     def _traced(self) -> _native.Method:
-        settings = tuple(sorted((name, repr(value)) for name, value in vars(self).items() if name != "_recorded"))
+        settings = tuple(
+            sorted((name, repr(value)) for name, value in vars(self).items() if name != "_recorded")
+        )
         kept: tuple[Any, _native.Method] | None = vars(self).get("_recorded")
         if kept is None or kept[0] != settings:
             try:
@@ -150,8 +159,12 @@ class Method:
         if self.network not in _NETWORKS:
             from difflib import get_close_matches
 
-            near = "".join(f": did you mean `{known}`?" for known in get_close_matches(self.network, _NETWORKS, 1))
-            raise ValueError(f"{name}: unknown network `{self.network}`{near} (known: {', '.join(_NETWORKS)})")
+            near = "".join(
+                f": did you mean `{known}`?" for known in get_close_matches(self.network, _NETWORKS, 1)
+            )
+            raise ValueError(
+                f"{name}: unknown network `{self.network}`{near} (known: {', '.join(_NETWORKS)})"
+            )
         letters = [str(letter) for letter in self.state]
         most = _native.Recording(name, letters, (8, 8))
         sent = [self._sent(self.send(*self._inputs(most, phase)), phase) for phase in range(self.exchanges)]
@@ -160,14 +173,17 @@ class Method:
         zero = recording.constant(0.0)
         at = self._at(recording, 0)
         x = recording.input("start")
-        start = self._numbers("start", self.start(at, x, recording.input("gradient")), len(letters), recording)
+        start = self._numbers(
+            "start", self.start(at, x, recording.input("gradient")), len(letters), recording
+        )
         exchanges = []
         for phase in range(self.exchanges):
             at, *state = self._inputs(recording, phase)
             pull, push = self._sent(self.send(at, *state), phase)
             pull, push = (self._symbols("send", part, recording) for part in (pull, push))
             heard = [
-                tuple(recording.input(what, i) for i in range(count)) for what, count in zip(("pulled", "pushed"), counts, strict=True)
+                tuple(recording.input(what, i) for i in range(count))
+                for what, count in zip(("pulled", "pushed"), counts, strict=True)
             ]
             pulled, pushed = (part[0] if len(part) == 1 else (part or None) for part in heard)
             shown = tuple(state) if len(state) > 1 else state[0]
@@ -177,7 +193,9 @@ class Method:
             g: Any = recording.input("gradient")
             if self.gradients == "both":
                 g = (g, recording.input("other"))
-            update = self._numbers("update", self.update(at, shown, pulled, pushed, g), len(letters), recording)
+            update = self._numbers(
+                "update", self.update(at, shown, pulled, pushed, g), len(letters), recording
+            )
             fill = [*pull, *[zero] * (counts[0] - len(pull))], [*push, *[zero] * (counts[1] - len(push))]
             exchanges.append((*fill, points, update))
         return _native.Method.define(
@@ -215,17 +233,24 @@ class Method:
             return part(sent), []
         if not isinstance(sent, tuple) or len(sent) != 2:
             where = f" in exchange {phase}" if self.exchanges > 1 else ""
-            raise TypeError(f"{type(self).__name__}.send{where} must return what is pulled and what is pushed (None for nothing)")
+            raise TypeError(
+                f"{type(self).__name__}.send{where} must return what is pulled and what is pushed "
+                "(None for nothing)"
+            )
         return part(sent[0]), part(sent[1])
 
-    def _numbers(self, what: str, given: Any, count: int, recording: _native.Recording) -> list[_native.Symbol]:
+    def _numbers(
+        self, what: str, given: Any, count: int, recording: _native.Recording
+    ) -> list[_native.Symbol]:
         numbers = list(given) if isinstance(given, (tuple, list)) else [given]
         if given is None or len(numbers) != count:
             found = "None" if given is None else f"{len(numbers)} numbers"
             raise TypeError(f"{type(self).__name__}.{what} must return {count} numbers, not {found}")
         return self._symbols(what, numbers, recording)
 
-    def _symbols(self, what: str, numbers: Sequence[Any], recording: _native.Recording) -> list[_native.Symbol]:
+    def _symbols(
+        self, what: str, numbers: Sequence[Any], recording: _native.Recording
+    ) -> list[_native.Symbol]:
         symbols = []
         for number in numbers:
             if isinstance(number, _native.Symbol):
@@ -234,7 +259,9 @@ class Method:
             try:
                 symbols.append(recording.constant(float(number)))
             except TypeError:
-                raise TypeError(f"{type(self).__name__}.{what} has returned a {type(number).__name__}: {_ALLOWED}") from None
+                raise TypeError(
+                    f"{type(self).__name__}.{what} has returned a {type(number).__name__}: {_ALLOWED}"
+                ) from None
         return symbols
 
 

@@ -18,8 +18,9 @@ Graph = Literal["full", "trees", "lazy-trees"]
 class Network:
     """A directed network of agents 0, …, n − 1.
 
-    Made by :meth:`family`, :meth:`from_edges`, :meth:`from_networkx` or :meth:`from_weights`. Where a function takes a topology, links
-    of your own can be given as they are too: a ``networkx.DiGraph``, a list of (from, to), or a square array of weights.
+    Made by :meth:`family`, :meth:`from_edges`, :meth:`from_networkx` or :meth:`from_weights`. Where a
+    function takes a topology, links of your own can be given as they are too: a ``networkx.DiGraph``, a list
+    of (from, to), or a square array of weights.
 
     Examples
     --------
@@ -56,7 +57,9 @@ class Network:
 
     @classmethod
     def from_networkx(cls, graph: Any) -> Network:
-        """From a ``networkx.DiGraph``. An undirected graph has links both ways. Nodes are numbered in their order."""
+        """From a ``networkx.DiGraph``. An undirected graph has links both ways. Nodes are numbered in their
+        order.
+        """
         number = {node: i for i, node in enumerate(graph.nodes)}
         pairs = [(number[a], number[b]) for a, b in graph.edges]
         if not graph.is_directed():
@@ -65,7 +68,7 @@ class Network:
 
     @classmethod
     def from_weights(cls, pull: Any, push: Any = None) -> Network:
-        """From the matrices R (rows sum to 1) and C (columns sum to 1), dense or ``scipy.sparse``; one W for both if it is both.
+        """From R (rows sum to 1) and C (columns sum to 1), dense or ``scipy.sparse``; or from one W.
 
         Row i, column j is the weight of what i hears from j.
         """
@@ -91,7 +94,12 @@ class Network:
         return len(self._native.edges())
 
     def weights(
-        self, graph: Graph = "full", *, weights: Literal["uniform", "metropolis"] = "uniform", root: int = 0, round: int = 0
+        self,
+        graph: Graph = "full",
+        *,
+        weights: Literal["uniform", "metropolis"] = "uniform",
+        root: int = 0,
+        round: int = 0,
     ) -> tuple[np.ndarray, np.ndarray]:
         """R and C that a method gets, as dense arrays."""
         import numpy as np
@@ -128,7 +136,9 @@ class Network:
 
 def _is_link(item: Any) -> bool:
     """Whether it is one link, right or wrong, and not a list of them."""
-    return isinstance(item, Iterable) and not any(isinstance(end, Iterable) and not isinstance(end, str) for end in item)
+    return isinstance(item, Iterable) and not any(
+        isinstance(end, Iterable) and not isinstance(end, str) for end in item
+    )
 
 
 def _listed(item: Any) -> list[Any]:
@@ -183,4 +193,7 @@ def as_network(given: Any) -> Network | None:
         return Network.from_weights(*given)
     if isinstance(given, Iterable):
         return Network.from_edges(given)
-    raise TypeError(f"a {type(given).__name__} is no topology: give a name, links (from, to), a networkx.DiGraph or weights")
+    raise TypeError(
+        f"a {type(given).__name__} is no topology: "
+        "give a name, links (from, to), a networkx.DiGraph or weights"
+    )

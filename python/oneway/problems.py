@@ -1,4 +1,6 @@
-"""What is minimised: problems that run in Rust, on data of your own or built in, and problems with gradients of your own."""
+"""What is minimised: problems that run in Rust, on data of your own or built in, and problems with gradients
+of your own.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,16 @@ if TYPE_CHECKING:
     Gradient = Callable[[Any, np.ndarray, _native.Draws | None], Any]
     Loss = Callable[[Any, np.ndarray], Any]
 
-__all__ = ["Problem", "ReadyProblem", "least_squares", "logistic", "quadratic", "robust", "softmax", "two_layer"]
+__all__ = [
+    "Problem",
+    "ReadyProblem",
+    "least_squares",
+    "logistic",
+    "quadratic",
+    "robust",
+    "softmax",
+    "two_layer",
+]
 
 
 @dataclass(frozen=True)
@@ -32,9 +43,10 @@ class Problem:
     Parameters
     ----------
     gradient : callable
-        ``gradient(x, agents, draws)`` gets an (m, d) array of points, the numbers of the m agents they belong to, and their draws. It
-        returns the (m, d) stochastic gradients, row by row. It is called once a round, for all agents. ``draws`` is ``None`` where the
-        full gradient is asked for, which measurements need. ``x`` cannot be written to.
+        ``gradient(x, agents, draws)`` gets an (m, d) array of points, the numbers of the m agents they belong
+        to, and their draws. It returns the (m, d) stochastic gradients, row by row. It is called once a
+        round, for all agents. ``draws`` is ``None`` where the full gradient is asked for, which measurements
+        need. ``x`` cannot be written to.
     dim : int
         d, the dimension of x.
     agents : int
@@ -48,10 +60,8 @@ class Problem:
     framework : {"numpy", "torch", "jax"}, optional
         What ``x`` is. A tensor shares the array's memory.
 
-    Notes
-    -----
-    Take random numbers from ``draws`` (:class:`Draws`), and a run is a function of its seed. With a generator of your own it is not
-    reproducible by us; say so where you publish it.
+    Notes ----- Take random numbers from ``draws`` (:class:`Draws`), and a run is a function of its seed. With
+    a generator of your own it is not reproducible by us; say so where you publish it.
 
     Examples
     --------
@@ -109,7 +119,9 @@ def _converter(framework: str) -> Callable[[Any], Any] | None:
         import torch
 
         def tensor(x: Any) -> Any:
-            x.flags.writeable = True  # torch has no tensors that cannot be written to; do not write to this one
+            x.flags.writeable = (
+                True  # torch has no tensors that cannot be written to; do not write to this one
+            )
             return torch.from_numpy(x)
 
         return tensor
@@ -150,7 +162,9 @@ def _dataset(x: Any, y: Any) -> _native.Dataset:
         return _native.Dataset.sparse(x.shape[1], *parts, labels)
     rows = np.ascontiguousarray(x, dtype="float64")
     if rows.ndim != 2:
-        raise ValueError(f"X has shape {rows.shape}: it must have a row for each label and a column for each feature")
+        raise ValueError(
+            f"X has shape {rows.shape}: it must have a row for each label and a column for each feature"
+        )
     if len(rows) != len(labels):
         raise ValueError(f"X has {len(rows)} rows, and y has {len(labels)} labels")
     return _native.Dataset.dense(rows, labels)
@@ -183,7 +197,9 @@ def _on_rows(
 ) -> ReadyProblem:
     datasets: dict[str, _native.Dataset] = {}
     if (dataset is None) == (x is None) or (x is None) != (y is None):
-        raise ValueError("give X and y, or the name of a dataset (a9a, digits, or the path of a LIBSVM file), and not both")
+        raise ValueError(
+            "give X and y, or the name of a dataset (a9a, digits, or the path of a LIBSVM file), and not both"
+        )
 
     def supplied(name: str, x: Any, y: Any) -> str:
         datasets[name] = _dataset(x, _signs(y) if signs else y)
@@ -217,7 +233,13 @@ def quadratic(
         σ, the standard deviation of gradients.
     """
     both = [float(c) for c in curvature] if isinstance(curvature, Sequence) else float(curvature)
-    settings = {"dim": dim, "curvature": both, "heterogeneity": float(heterogeneity), "noise": float(noise), "seed": seed}
+    settings = {
+        "dim": dim,
+        "curvature": both,
+        "heterogeneity": float(heterogeneity),
+        "noise": float(noise),
+        "seed": seed,
+    }
     return ReadyProblem({"kind": "quadratic", **settings})
 
 
@@ -254,7 +276,8 @@ def logistic(
     >>> import numpy as np
     >>> import oneway as ow
     >>> X = np.random.default_rng(1).normal(size=(200, 3))
-    >>> result = ow.run(ow.problems.logistic(X, X[:, 0] > 0), "ring", "smtpp", agents=4, step=0.1, iterations=200)
+    >>> problem = ow.problems.logistic(X, X[:, 0] > 0)
+    >>> result = ow.run(problem, "ring", "smtpp", agents=4, step=0.1, iterations=200)
     >>> result.final[0]["status"]
     'completed'
     """
@@ -334,12 +357,16 @@ def robust(
     partition: str | dict[str, float] = "even",
     seed: int | None = None,
 ) -> ReadyProblem:
-    """Regression whose loss forgives outliers beyond ``scale``. Other parameters as for :func:`least_squares`."""
+    """Regression whose loss forgives outliers beyond ``scale``. Other parameters as for
+    :func:`least_squares`.
+    """
     shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
     return _on_rows("robust", X, y, dataset, None, loss=loss, scale=float(scale), **shared)
 
 
-def _shared(alpha: float, regulariser: str, intercept: bool, batch: Any, partition: Any, seed: int | None) -> dict[str, Any]:
+def _shared(
+    alpha: float, regulariser: str, intercept: bool, batch: Any, partition: Any, seed: int | None
+) -> dict[str, Any]:
     return {
         "alpha": float(alpha),
         "regulariser": regulariser,

@@ -38,7 +38,8 @@ class Result:
     Examples
     --------
     >>> import oneway as ow
-    >>> result = ow.run(ow.problems.quadratic(dim=3), "ring", "smtpp", agents=4, step=0.1, iterations=50, repetitions=2)
+    >>> problem = ow.problems.quadratic(dim=3)
+    >>> result = ow.run(problem, "ring", "smtpp", agents=4, step=0.1, iterations=50, repetitions=2)
     >>> result.curves["loss"].shape  # states 0, 10, …, 50 of two repetitions
     (12,)
     >>> len(result.state_hash)
@@ -51,17 +52,23 @@ class Result:
 
     @property
     def cells(self) -> list[dict[str, Any]]:
-        """Each run: ``topology``, ``method``, ``repetition``, ``status``, ``rounds``, ``state_hash``, ``columns``."""
+        """Each run: ``topology``, ``method``, ``repetition``, ``status``, ``rounds``, ``state_hash``,
+        ``columns``.
+        """
         return self._cells
 
     @property
     def curves(self) -> dict[str, np.ndarray]:
-        """The columns of ``curves.csv``: a number for each recorded state of each run. What a method does not have is NaN."""
+        """The columns of ``curves.csv``: a number for each recorded state of each run. What a method does not
+        have is NaN.
+        """
         import numpy as np
 
         names = list(dict.fromkeys(name for cell in self._cells for name in cell["columns"]))
         swept = list(dict.fromkeys(name for cell in self._cells for name, _ in cell["swept"]))
-        columns: dict[str, list[Any]] = {name: [] for name in ("topology", "method", "repetition", *names, *swept)}
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("topology", "method", "repetition", *names, *swept)
+        }
         for cell in self._cells:
             points = len(cell["columns"]["iteration"])
             for place in ("topology", "method", "repetition"):
@@ -73,7 +80,9 @@ class Result:
                 columns[name].append(np.full(points, chosen.get(name, "")))
         return {name: np.concatenate(parts) if parts else np.array([]) for name, parts in columns.items()}
 
-    def curve(self, method: str | None = None, topology: str | None = None, repetition: int = 0) -> dict[str, np.ndarray]:
+    def curve(
+        self, method: str | None = None, topology: str | None = None, repetition: int = 0
+    ) -> dict[str, np.ndarray]:
         """The columns of one run."""
         found = [
             cell
@@ -97,11 +106,17 @@ class Result:
 
     @property
     def final(self) -> list[dict[str, Any]]:
-        """The last measured state of each method on each topology: means over the repetitions that came to their end or were stopped, and
-        standard errors."""
+        """The last measured state of each method on each topology.
+
+        Means over the repetitions that came to their end or were stopped, and standard errors.
+        """
         rows = []
         for (topology, method), cells in self._groups().items():
-            done = [cell for cell in cells if cell["status"] in ("completed", "starved", "stopped") and cell["rounds"]]
+            done = [
+                cell
+                for cell in cells
+                if cell["status"] in ("completed", "starved", "stopped") and cell["rounds"]
+            ]
             statuses = list(dict.fromkeys(cell["status"] for cell in cells))
             row: dict[str, Any] = {
                 "topology": topology,
@@ -162,7 +177,9 @@ class Result:
         ax: Any = None,
         band: bool = True,
     ) -> Any:
-        """Draw the mean over repetitions, with a band from the least to the largest, in the colours of our figures.
+        """Draw the mean over repetitions, with a band from the least to the largest.
+
+        Colours and dashes are those of our figures.
 
         Returns the ``matplotlib`` axes.
         """
@@ -174,20 +191,29 @@ class Result:
         topologies = list(dict.fromkeys(cell["topology"] for cell in self._cells))
         if topology is None:
             if len(topologies) != 1:
-                raise ValueError(f"there are several topologies: give one of {', '.join(topologies)} as topology=")
+                raise ValueError(
+                    f"there are several topologies: give one of {', '.join(topologies)} as topology="
+                )
             topology = topologies[0]
         groups = {method: cells for (where, method), cells in self._groups().items() if where == topology}
         shown = list(groups) if methods is None else list(methods)
         unknown = [name for name in shown if name not in groups]
         if unknown:
             raise ValueError(f"there is no {unknown[0]!r} on {topology!r}: give some of {', '.join(groups)}")
-        have = [name for name in QUANTITIES if any(not np.isnan(cell["columns"].get(name, np.nan)).all() for cell in self._cells)]
+        measured = [cell["columns"] for cell in self._cells]
+        have = [
+            name for name in QUANTITIES if any(not np.isnan(run.get(name, np.nan)).all() for run in measured)
+        ]
         if quantity not in have:
             raise ValueError(f"nothing here has {quantity!r}: there are {', '.join(have)}")
         ax = plt.gca() if ax is None else ax
         styles = dict(zip(groups, _native.styles(list(groups)), strict=True))
         for method in shown:
-            runs = [cell["columns"] for cell in groups[method] if quantity in cell["columns"] and x in cell["columns"]]
+            runs = [
+                cell["columns"]
+                for cell in groups[method]
+                if quantity in cell["columns"] and x in cell["columns"]
+            ]
             runs = [run for run in runs if len(run[x]) and not np.isnan(run[quantity]).all()]
             if not runs:
                 continue
@@ -198,7 +224,9 @@ class Result:
             axis = runs[0][x][:length]
             ax.plot(axis, values.mean(axis=0), color=colour, linestyle=line, linewidth=1.6, label=method)
             if band and len(runs) > 1:
-                ax.fill_between(axis, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0)
+                ax.fill_between(
+                    axis, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0
+                )
         ax.set_xlabel(AXES[x])
         ax.set_ylabel(QUANTITIES[quantity])
         if quantity != "test_accuracy":
@@ -212,13 +240,26 @@ class Result:
     def __repr__(self) -> str:
         rows = [("topology", "method", "loss", "‖∇F(x̄)‖²", "status")]
         for row in self.final:
-            rows.append((row["topology"], row["method"], _shown(row, "loss"), _shown(row, "grad_norm_sq"), row["status"]))
+            rows.append(
+                (
+                    row["topology"],
+                    row["method"],
+                    _shown(row, "loss"),
+                    _shown(row, "grad_norm_sq"),
+                    row["status"],
+                )
+            )
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+        lines = (
+            "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        )
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}</th>" for name in ("topology", "method", "loss", "‖∇F(x̄)‖²", "", "status"))
+        head = "".join(
+            f"<th>{name}</th>" for name in ("topology", "method", "loss", "‖∇F(x̄)‖²", "", "status")
+        )
         body = ""
         groups = self._groups()
         colours = dict(_coloured([method for _, method in groups]))
@@ -228,7 +269,9 @@ class Result:
             texts = (row["topology"], row["method"], _shown(row, "loss"), _shown(row, "grad_norm_sq"))
             body += "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in texts)
             body += f"<td>{line}</td><td>{html.escape(row['status'])}</td></tr>"
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_picture(groups, colours)}"
+        return (
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_picture(groups, colours)}"
+        )
 
 
 def _place(cell: dict[str, Any]) -> tuple[str, str, int]:
@@ -255,7 +298,9 @@ def _coloured(methods: Iterable[str]) -> list[tuple[str, str]]:
     return [(name, colour) for name, (colour, _) in zip(names, _native.styles(names), strict=True)]
 
 
-def _points(columns: dict[str, Any], box: tuple[float, float, float, float], span: tuple[float, float, float, float]) -> str:
+def _points(
+    columns: dict[str, Any], box: tuple[float, float, float, float], span: tuple[float, float, float, float]
+) -> str:
     """The gradient norm over iterations, on a logarithmic scale, as points of an SVG."""
     left, top, width, height = box
     first, last, low, high = span
@@ -280,7 +325,8 @@ def _sparkline(columns: dict[str, Any], colour: str) -> str:
     if span is None:
         return ""
     points = _points(columns, (1, 2, 78, 16), span)
-    return f'<svg width="80" height="20"><polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/></svg>'
+    line = f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+    return f'<svg width="80" height="20">{line}</svg>'
 
 
 def _picture(groups: dict[tuple[str, str], list[dict[str, Any]]], colours: dict[str, str]) -> str:
@@ -290,7 +336,8 @@ def _picture(groups: dict[tuple[str, str], list[dict[str, Any]]], colours: dict[
         return ""
     lines = "".join(
         f'<polyline points="{_points(cells[0]["columns"], (50, 8, 420, 150), span)}" fill="none" '
-        f'stroke="{colours[method]}" stroke-width="1.6"><title>{html.escape(f"{method} on {topology}")}</title></polyline>'
+        f'stroke="{colours[method]}" stroke-width="1.6">'
+        f"<title>{html.escape(f'{method} on {topology}')}</title></polyline>"
         for (topology, method), cells in groups.items()
     )
     text = 'font-size="11" fill="currentColor"'
@@ -298,7 +345,8 @@ def _picture(groups: dict[tuple[str, str], list[dict[str, Any]]], colours: dict[
         f'<svg width="480" height="190" role="img" aria-label="squared gradient norm over iterations">{lines}'
         f'<text x="46" y="14" text-anchor="end" {text}>1e{span[3]:.1f}</text>'
         f'<text x="46" y="158" text-anchor="end" {text}>1e{span[2]:.1f}</text>'
-        f'<text x="50" y="176" {text}>{span[0]:.0f}</text><text x="470" y="176" text-anchor="end" {text}>{span[1]:.0f}</text>'
+        f'<text x="50" y="176" {text}>{span[0]:.0f}</text>'
+        f'<text x="470" y="176" text-anchor="end" {text}>{span[1]:.0f}</text>'
         f'<text x="260" y="186" text-anchor="middle" {text}>iteration · ‖∇F(x̄)‖²</text></svg>'
     )
 
@@ -308,8 +356,8 @@ class Tuned:
     """What tuning has found: the best of each method on each topology, and all trials."""
 
     best: list[dict[str, Any]]
-    """``topology``, ``method``, ``step``, ``parameter`` and ``value`` (where there is one besides), ``score``, ``edge`` (whether it is at
-    the end of what was tried)."""
+    """``topology``, ``method``, ``step``, ``parameter`` and ``value`` (where there is one besides),
+    ``score``, ``edge`` (whether it is at the end of what was tried)."""
     trials: list[dict[str, Any]] = field(repr=False)
     """All that was run."""
     toml: list[str] = field(repr=False)

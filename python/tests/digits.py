@@ -1,4 +1,6 @@
-"""A network with one hidden layer on the digits, for sixteen agents that see three classes at most; tests bring the gradients."""
+"""A network with one hidden layer on the digits, for sixteen agents that see three classes at most; tests
+bring the gradients.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def accuracy(x: np.ndarray, images: np.ndarray, labels: np.ndarray) -> float:
 
 
 def trains(gradients: Callable[..., Any], losses: Callable[..., Any], framework: Any, folder: Path) -> None:
-    """`gradients` and `losses` take (m, d) points, (m, b, 64) images and (m, b) labels, and have the library's own arrays."""
+    """`gradients` and `losses` take (m, d) points, (m, b, 64) images and (m, b) labels, and have the
+    library's own arrays.
+    """
     images, labels = rows("train", folder)
     order = np.argsort(labels, kind="stable")
     share = len(labels) // AGENTS
@@ -80,4 +84,6 @@ def trains(gradients: Callable[..., Any], losses: Callable[..., Any], framework:
     assert losses_seen[-1] < 0.05 * losses_seen[0]
     assert result.curve()["conservation_error"].max() < 1e-12
     again = ow.run(problem, "exponential", "smtpp", **{**asked, "iterations": 20})
-    assert again.state_hash == ow.run(problem, "exponential", "smtpp", **{**asked, "iterations": 20}).state_hash
+    assert (
+        again.state_hash == ow.run(problem, "exponential", "smtpp", **{**asked, "iterations": 20}).state_hash
+    )

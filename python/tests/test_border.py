@@ -46,7 +46,11 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_what_was_recorded(own: bool) -> Non
             print(f"{{took:.3f}}")
     """
     ran = subprocess.run(
-        [sys.executable, "-X", "dev", "-c", textwrap.dedent(program)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-X", "dev", "-c", textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert ran.returncode == 0, ran.stderr
     assert float(ran.stdout) < 1.0  # 100 ms on an idle machine; this one may be busy
@@ -82,10 +86,14 @@ def test_runs_beside_each_other_have_their_own_bits() -> None:
 
 
 def in_process(seed: int) -> object:
-    return ow.run(ow.problems.quadratic(dim=3, noise=0.1), "ring", "smtpp", agents=4, step=0.1, iterations=50, seed=seed).state_hash
+    return ow.run(
+        ow.problems.quadratic(dim=3, noise=0.1), "ring", "smtpp", agents=4, step=0.1, iterations=50, seed=seed
+    ).state_hash
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # that a process with threads is forked is the point
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # that a process with threads is forked is the point
 @pytest.mark.parametrize("how", ["fork", "spawn"])
 def test_processes_can_be_forked_after_a_run(how: str) -> None:
     here = [in_process(seed) for seed in range(3)]
@@ -117,7 +125,9 @@ def stubbed() -> dict[str, ast.AST]:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found[node.name] = node
         if isinstance(node, ast.ClassDef):
-            found.update({f"{node.name}.{part.name}": part for part in node.body if isinstance(part, ast.FunctionDef)})
+            found.update(
+                {f"{node.name}.{part.name}": part for part in node.body if isinstance(part, ast.FunctionDef)}
+            )
     return found
 
 
@@ -129,14 +139,22 @@ def test_the_stub_says_what_is_there() -> None:
             continue
         there[name] = value
         if isinstance(value, type):
-            there.update({f"{name}.{part}": getattr(value, part) for part in vars(value) if not part.startswith("_")})
+            there.update(
+                {f"{name}.{part}": getattr(value, part) for part in vars(value) if not part.startswith("_")}
+            )
     plain = {name for name in stub if not name.split(".")[-1].startswith("_")}
     assert plain == set(there)
     for name, node in stub.items():
-        if not isinstance(node, ast.FunctionDef) or any(isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list):
+        if not isinstance(node, ast.FunctionDef) or any(
+            isinstance(d, ast.Name) and d.id == "property" for d in node.decorator_list
+        ):
             continue
         owner, _, last = name.rpartition(".")
-        value = getattr(_native, owner) if last == "__init__" else there.get(name) or getattr(getattr(_native, owner), last)
+        value = (
+            getattr(_native, owner)
+            if last == "__init__"
+            else there.get(name) or getattr(getattr(_native, owner), last)
+        )
         try:
             signature = inspect.signature(value)
         except ValueError:
@@ -157,7 +175,8 @@ def test_the_command_is_in_the_wheel(tmp_path: Path) -> None:
 
 
 def test_import_is_quick_and_brings_nothing_that_is_not_needed() -> None:
-    program = "import sys, oneway; print([m for m in ('numpy', 'matplotlib', 'pandas', 'torch', 'jax') if m in sys.modules])"
+    heavy = ("numpy", "matplotlib", "pandas", "torch", "jax")
+    program = f"import sys, oneway; print([name for name in {heavy} if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
 

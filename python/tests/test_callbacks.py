@@ -21,7 +21,14 @@ def test_observers_see_every_state_as_it_is_recorded() -> None:
     seen: list[tuple[str, str, int, int, float]] = []
     watched = run(callbacks=[lambda t, m, r, p: seen.append((t, m, r, p["iteration"], p["loss"]))])
     curves = watched.curves
-    rows = zip(curves["topology"], curves["method"], curves["repetition"], curves["iteration"], curves["loss"], strict=True)
+    rows = zip(
+        curves["topology"],
+        curves["method"],
+        curves["repetition"],
+        curves["iteration"],
+        curves["loss"],
+        strict=True,
+    )
     assert sorted(seen) == sorted(rows)
     assert watched.state_hash == run().state_hash
 
@@ -104,7 +111,9 @@ def test_tensorboard_files_are_whole(tmp_path: Path) -> None:
 
 
 def test_tensorboard_reads_them(tmp_path: Path) -> None:
-    reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="tensorboard is not installed")
+    reader = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator", reason="tensorboard is not installed"
+    )
     result = run(callbacks=[TensorBoard(tmp_path)])
     events = reader.EventAccumulator(str(tmp_path / "ring · smtpp · 1"))
     events.Reload()

@@ -1,4 +1,4 @@
-"""Every ```python block of the pages runs as printed, in order; a ```text block after it is what it prints."""
+"""Every ```python block of the pages runs as printed; a ```text block after it is what it prints."""
 
 from __future__ import annotations
 
@@ -17,8 +17,13 @@ import pytest
 pytest.importorskip("matplotlib").use("Agg")
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "python/README.md", "docs/python.md")
-OPTIONAL = ("jax", "torch")  # a block that imports one of them is left out where it is not installed, unless ONEWAY_REQUIRES has it
-BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?", re.DOTALL | re.MULTILINE)
+OPTIONAL = (
+    "jax",
+    "torch",
+)  # a block that imports one of them is left out where it is not installed, unless ONEWAY_REQUIRES has it
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?", re.DOTALL | re.MULTILINE
+)
 
 
 def missing(code: str) -> bool:
@@ -48,7 +53,9 @@ def test_blocks_run_as_printed(name: str, tmp_path: Path, monkeypatch: pytest.Mo
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(program, namespace)
-        assert said is None or printed.getvalue() == said, f"{name}, line {before}: it prints\n{printed.getvalue()}"
+        assert said is None or printed.getvalue() == said, (
+            f"{name}, line {before}: it prints\n{printed.getvalue()}"
+        )
     plt.close("all")
 
 
@@ -67,4 +74,6 @@ def test_links_lead_somewhere() -> None:
 def test_the_reference_is_what_the_docstrings_say() -> None:
     script = [sys.executable, ROOT / "scripts" / "python-reference.py", "-"]
     made = subprocess.run(script, capture_output=True, check=True).stdout.decode()
-    assert made == (ROOT / "docs" / "python-api.md").read_text(encoding="utf-8"), "run scripts/python-reference.py"
+    assert made == (ROOT / "docs" / "python-api.md").read_text(encoding="utf-8"), (
+        "run scripts/python-reference.py"
+    )

@@ -65,8 +65,12 @@ def hashed(method: object, topology: object = "exponential", **more: object) -> 
 
 @pytest.mark.parametrize("topology", ["ring", "exponential", "one-peer-exponential"])
 @pytest.mark.parametrize("precision", ["f64", "f32"])
-@pytest.mark.parametrize(("own", "builtin"), [(PushPull(), "push-pull"), (Smtpp(0.2), {"kind": "smtpp", "momentum": 0.2})])
-def test_a_method_in_python_has_the_bits_of_the_one_in_rust(own: ow.Method, builtin: object, precision: str, topology: str) -> None:
+@pytest.mark.parametrize(
+    ("own", "builtin"), [(PushPull(), "push-pull"), (Smtpp(0.2), {"kind": "smtpp", "momentum": 0.2})]
+)
+def test_a_method_in_python_has_the_bits_of_the_one_in_rust(
+    own: ow.Method, builtin: object, precision: str, topology: str
+) -> None:
     assert hashed(own, topology, precision=precision) == hashed(builtin, topology, precision=precision)
 
 
@@ -90,7 +94,9 @@ def test_it_runs_in_every_engine_with_the_same_bits() -> None:
 
 
 def test_it_is_measured_by_its_laws() -> None:
-    curve = ow.run(ow.problems.quadratic(dim=6, noise=0.2), "ring", Smtpp(), agents=5, step=0.05, iterations=200).curve()
+    curve = ow.run(
+        ow.problems.quadratic(dim=6, noise=0.2), "ring", Smtpp(), agents=5, step=0.05, iterations=200
+    ).curve()
     assert curve["conservation_error"].max() < 1e-12
     assert curve["tracking_error"][-1] > 0
 
@@ -105,17 +111,30 @@ def test_a_method_with_a_weight_runs_on_digraphs_that_are_not_balanced() -> None
 def test_the_theory_takes_it() -> None:
     for network in ("ring", "exponential"):
         own = ow.stability_limit(Smtpp(0.3), network, 6)
-        assert own == pytest.approx(ow.stability_limit({"kind": "smtpp", "momentum": 0.3}, network, 6), rel=1e-9)
+        assert own == pytest.approx(
+            ow.stability_limit({"kind": "smtpp", "momentum": 0.3}, network, 6), rel=1e-9
+        )
 
 
 def test_it_can_be_tuned() -> None:
-    tuned = ow.tune(ow.problems.quadratic(dim=3, noise=0.1), "ring", {"mine": PushPull()}, agents=4, iterations=60, seed=2)
-    builtin = ow.tune(ow.problems.quadratic(dim=3, noise=0.1), "ring", {"mine": "push-pull"}, agents=4, iterations=60, seed=2)
+    tuned = ow.tune(
+        ow.problems.quadratic(dim=3, noise=0.1), "ring", {"mine": PushPull()}, agents=4, iterations=60, seed=2
+    )
+    builtin = ow.tune(
+        ow.problems.quadratic(dim=3, noise=0.1),
+        "ring",
+        {"mine": "push-pull"},
+        agents=4,
+        iterations=60,
+        seed=2,
+    )
     assert tuned.best == builtin.best
     assert tuned.comparison.splitlines()[0].startswith("topology,method,step")
 
 
-@pytest.mark.parametrize("around", [{"local_steps": 3}, {"gossip": 2}, {"compress": "top-k"}, {"graph": "trees"}])
+@pytest.mark.parametrize(
+    "around", [{"local_steps": 3}, {"gossip": 2}, {"compress": "top-k"}, {"graph": "trees"}]
+)
 def test_what_goes_around_methods_goes_around_it(around: dict[str, object]) -> None:
     asked = {"step": 0.02}
     assert hashed({"kind": PushPull(), **around}, **asked) == hashed({"kind": "push-pull", **around}, **asked)

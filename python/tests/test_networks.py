@@ -16,7 +16,9 @@ EDGES = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)]
 
 
 def hashed(topology: object, **more: object) -> object:
-    return ow.run(ow.problems.quadratic(dim=3, noise=0.1), topology, "smtpp", step=0.05, iterations=60, **more).state_hash
+    return ow.run(
+        ow.problems.quadratic(dim=3, noise=0.1), topology, "smtpp", step=0.05, iterations=60, **more
+    ).state_hash
 
 
 def test_the_same_links_in_all_forms_are_the_same_network(tmp_path: Path) -> None:
@@ -28,14 +30,23 @@ def test_the_same_links_in_all_forms_are_the_same_network(tmp_path: Path) -> Non
     assert expected == hashed({"file": str(tmp_path / "edges.txt")}, agents=4)
     network = ow.Network.from_edges(EDGES)
     pull, push = network.weights()
-    assert expected == hashed((pull, push)) == hashed(network.to_scipy()) == hashed(ow.Network.from_weights(pull, push))
+    assert (
+        expected
+        == hashed((pull, push))
+        == hashed(network.to_scipy())
+        == hashed(ow.Network.from_weights(pull, push))
+    )
     assert expected == hashed(ow.Network.from_networkx(network.to_networkx()))
 
 
 def test_a_family_is_the_family_of_the_command_line() -> None:
     assert hashed("exponential", agents=8) == hashed(ow.Network.family("exponential", 8))
-    assert hashed({"kind": "flower", "petals": 3}, agents=9) == hashed(ow.Network.family("flower", 9, petals=3))
-    assert hashed({"kind": "k-out", "degree": 4, "seed": 5}, agents=9) == hashed(ow.Network.family("k-out", 9, degree=4, seed=5))
+    assert hashed({"kind": "flower", "petals": 3}, agents=9) == hashed(
+        ow.Network.family("flower", 9, petals=3)
+    )
+    assert hashed({"kind": "k-out", "degree": 4, "seed": 5}, agents=9) == hashed(
+        ow.Network.family("k-out", 9, degree=4, seed=5)
+    )
 
 
 def test_weights_are_stochastic_and_go_both_ways() -> None:
@@ -51,7 +62,9 @@ def test_weights_are_stochastic_and_go_both_ways() -> None:
 def test_one_matrix_serves_both_graphs_and_undirected_graphs_go_both_ways() -> None:
     w = np.full((3, 3), 1 / 3)
     assert ow.Network.from_weights(w).agents == 3
-    assert ow.Network.from_networkx(networkx.cycle_graph(4)).edges == sorted(networkx.cycle_graph(4).to_directed().edges)
+    assert ow.Network.from_networkx(networkx.cycle_graph(4)).edges == sorted(
+        networkx.cycle_graph(4).to_directed().edges
+    )
 
 
 def test_links_may_change_with_the_round() -> None:
@@ -65,8 +78,18 @@ def test_links_may_change_with_the_round() -> None:
 
 def test_several_topologies_and_names() -> None:
     problem = ow.problems.quadratic(dim=2)
-    result = ow.run(problem, ["ring", "exponential"], {"slow": {"kind": "smtpp", "momentum": 0.05}}, agents=4, step=0.1, iterations=5)
-    assert {(cell["topology"], cell["method"]) for cell in result.cells} == {("ring", "slow"), ("exponential", "slow")}
+    result = ow.run(
+        problem,
+        ["ring", "exponential"],
+        {"slow": {"kind": "smtpp", "momentum": 0.05}},
+        agents=4,
+        step=0.1,
+        iterations=5,
+    )
+    assert {(cell["topology"], cell["method"]) for cell in result.cells} == {
+        ("ring", "slow"),
+        ("exponential", "slow"),
+    }
     named = ow.run(problem, {"mine": EDGES, "theirs": "ring"}, "smtpp", agents=4, step=0.1, iterations=5)
     assert [row["topology"] for row in named.final] == ["mine", "theirs"]
 
@@ -96,7 +119,8 @@ def test_a_refusal_names_the_missing_link_as_the_command_line_does(tmp_path: Pat
     with pytest.raises(ValueError, match="no common root") as refused:
         hashed(broken)
     (tmp_path / "edges.txt").write_text("\n".join(f"{a} {b}" for a, b in broken), encoding="utf-8")
-    text = '[problem]\nkind = "quadratic"\ndim = 3\n[run]\nagents = 4\niterations = 5\n[[topology]]\nname = "network"\n'
+    text = '[problem]\nkind = "quadratic"\ndim = 3\n[run]\nagents = 4\niterations = 5\n'
+    text += '[[topology]]\nname = "network"\n'
     text += 'file = "edges.txt"\n[[method]]\nkind = "smtpp"\nstep = { size = 0.1 }\n'
     (tmp_path / "file.toml").write_text(text, encoding="utf-8")
     ran = command("run", "file.toml", at=tmp_path)
@@ -110,7 +134,11 @@ def test_a_refusal_names_the_missing_link_as_the_command_line_does(tmp_path: Pat
 def test_inspect_says_what_the_command_line_says(tmp_path: Path) -> None:
     import json
 
-    said = json.loads(command("inspect", "flower:petals=3", "--agents", 9, "--json", at=tmp_path).stdout)["topologies"][0]
+    said = json.loads(command("inspect", "flower:petals=3", "--agents", 9, "--json", at=tmp_path).stdout)[
+        "topologies"
+    ][0]
     facts = ow.inspect("flower", 9, petals=3)
-    assert {key: facts[key] for key in said if key != "topology"} == {key: said[key] for key in said if key != "topology"}
+    assert {key: facts[key] for key in said if key != "topology"} == {
+        key: said[key] for key in said if key != "topology"
+    }
     assert facts["advice"][0] in repr(facts)

@@ -44,7 +44,9 @@ def own_logistic() -> ow.Problem:
 def test_a_numpy_gradient_follows_the_curve_of_the_problem_in_rust(method: str) -> None:
     asked = {"step": 0.05, "iterations": 300, "seed": 4, "measure": ["agents_grad_norm_sq"]}
     own = ow.run(own_logistic(), "exponential", method, **asked).curve()
-    rust = ow.run(ow.problems.logistic(X, Y, alpha=ALPHA), "exponential", method, agents=AGENTS, **asked).curve()
+    rust = ow.run(
+        ow.problems.logistic(X, Y, alpha=ALPHA), "exponential", method, agents=AGENTS, **asked
+    ).curve()
     assert own.keys() == rust.keys()
     for name in own:
         np.testing.assert_allclose(own[name], rust[name], rtol=1e-10, atol=1e-12, err_msg=name)
@@ -52,7 +54,9 @@ def test_a_numpy_gradient_follows_the_curve_of_the_problem_in_rust(method: str) 
 
 def test_rows_of_data_may_be_dense_sparse_or_of_other_types() -> None:
     def run(x: object, y: object) -> object:
-        return ow.run(ow.problems.logistic(x, y), "ring", "smtpp", agents=5, step=0.1, iterations=30).state_hash
+        return ow.run(
+            ow.problems.logistic(x, y), "ring", "smtpp", agents=5, step=0.1, iterations=30
+        ).state_hash
 
     dense = run(X, Y)
     assert dense == run(scipy.sparse.csr_array(X), Y)
@@ -61,9 +65,15 @@ def test_rows_of_data_may_be_dense_sparse_or_of_other_types() -> None:
     assert dense != run(X.astype("float32"), Y)
 
 
-@pytest.mark.parametrize("make", [ow.problems.least_squares, ow.problems.robust, ow.problems.softmax, ow.problems.two_layer])
+@pytest.mark.parametrize(
+    "make", [ow.problems.least_squares, ow.problems.robust, ow.problems.softmax, ow.problems.two_layer]
+)
 def test_ready_problems_run_on_arrays(make: object) -> None:
-    targets = X @ np.ones(FEATURES) if make in (ow.problems.least_squares, ow.problems.robust) else np.digitize(X[:, 0], [-0.3, 0.3])
+    targets = (
+        X @ np.ones(FEATURES)
+        if make in (ow.problems.least_squares, ow.problems.robust)
+        else np.digitize(X[:, 0], [-0.3, 0.3])
+    )
     result = ow.run(make(X, targets, batch=4), "ring", "push-pull", agents=5, step=0.01, iterations=200)
     curve = result.curve()
     assert curve["loss"][-1] < curve["loss"][0]
@@ -84,11 +94,24 @@ def test_an_exception_comes_through_with_its_traceback_and_what_was_recorded() -
 
     broken.calls = 0
     with pytest.raises(ZeroDivisionError, match="the user's own code") as caught:
-        ow.run(ow.Problem(broken, dim=2, agents=3, start=[1, 1]), "ring", "push-pull", step=0.1, iterations=500, record_every=5)
-    assert any("def broken" in line or "in broken" in line for line in traceback.format_tb(caught.value.__traceback__))
+        ow.run(
+            ow.Problem(broken, dim=2, agents=3, start=[1, 1]),
+            "ring",
+            "push-pull",
+            step=0.1,
+            iterations=500,
+            record_every=5,
+        )
+    assert any(
+        "def broken" in line or "in broken" in line
+        for line in traceback.format_tb(caught.value.__traceback__)
+    )
     recorded = caught.value.result
     assert recorded.cells[0]["status"] == "failed"
-    assert recorded.cells[0]["reason"].startswith("ZeroDivisionError") or "user's own code" in recorded.cells[0]["reason"]
+    assert (
+        recorded.cells[0]["reason"].startswith("ZeroDivisionError")
+        or "user's own code" in recorded.cells[0]["reason"]
+    )
     assert len(recorded.curves["iteration"]) >= 2
 
 
@@ -97,11 +120,19 @@ def test_a_loss_that_raises_ends_the_run_too() -> None:
         raise RuntimeError("no loss")
 
     with pytest.raises(RuntimeError, match="no loss"):
-        ow.run(ow.Problem(lambda x, a, d: x, dim=2, agents=3, loss=loss), "ring", "push-pull", step=0.1, iterations=5)
+        ow.run(
+            ow.Problem(lambda x, a, d: x, dim=2, agents=3, loss=loss),
+            "ring",
+            "push-pull",
+            step=0.1,
+            iterations=5,
+        )
 
 
 def test_without_a_loss_the_rest_is_measured() -> None:
-    result = ow.run(ow.Problem(lambda x, a, d: x - 1, dim=2, agents=3), "ring", "push-pull", step=0.1, iterations=200)
+    result = ow.run(
+        ow.Problem(lambda x, a, d: x - 1, dim=2, agents=3), "ring", "push-pull", step=0.1, iterations=200
+    )
     assert result.cells[0]["status"] == "completed"
     assert np.isnan(result.curves["loss"]).all()
     assert result.curves["grad_norm_sq"][-1] < 1e-6
@@ -119,7 +150,13 @@ def test_without_a_loss_the_rest_is_measured() -> None:
 )
 def test_what_a_gradient_returns_is_checked(returned: object, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        ow.run(ow.Problem(lambda x, a, d: returned(x), dim=2, agents=3), "ring", "push-pull", step=0.1, iterations=5)
+        ow.run(
+            ow.Problem(lambda x, a, d: returned(x), dim=2, agents=3),
+            "ring",
+            "push-pull",
+            step=0.1,
+            iterations=5,
+        )
 
 
 def test_other_numbers_and_layouts_are_taken() -> None:
@@ -133,7 +170,13 @@ def test_other_numbers_and_layouts_are_taken() -> None:
 
 
 def test_nan_is_a_divergence_and_no_error() -> None:
-    result = ow.run(ow.Problem(lambda x, a, d: x * np.nan, dim=2, agents=3, start=[1, 1]), "ring", "push-pull", step=0.1, iterations=50)
+    result = ow.run(
+        ow.Problem(lambda x, a, d: x * np.nan, dim=2, agents=3, start=[1, 1]),
+        "ring",
+        "push-pull",
+        step=0.1,
+        iterations=50,
+    )
     assert result.cells[0]["status"] == "diverged"
 
 
@@ -172,7 +215,14 @@ def test_rows_that_cannot_be(rows: object, labels: object, message: str) -> None
 
 def test_the_number_of_agents_must_fit() -> None:
     with pytest.raises(ValueError, match=r"it is for 3 agents, and `run\.agents` = 4"):
-        ow.run(ow.Problem(lambda x, a, d: x, dim=2, agents=3), "ring", "push-pull", agents=4, step=0.1, iterations=5)
+        ow.run(
+            ow.Problem(lambda x, a, d: x, dim=2, agents=3),
+            "ring",
+            "push-pull",
+            agents=4,
+            step=0.1,
+            iterations=5,
+        )
 
 
 def test_points_are_not_copied_where_they_are_many_and_stay_as_they_were() -> None:
@@ -210,7 +260,13 @@ def test_draws_are_functions_of_seed_agent_and_round() -> None:
 
     assert seen(1) == seen(1) != seen(2)
     with pytest.raises(ValueError, match="high=0 must be 1 or more"):
-        ow.run(ow.Problem(lambda x, a, d: d.integers(0) if d else x, dim=1, agents=3), "ring", "push-pull", step=0.1, iterations=1)
+        ow.run(
+            ow.Problem(lambda x, a, d: d.integers(0) if d else x, dim=1, agents=3),
+            "ring",
+            "push-pull",
+            step=0.1,
+            iterations=1,
+        )
 
 
 def test_nothing_is_left_behind() -> None:

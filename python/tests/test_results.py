@@ -17,7 +17,9 @@ mpl.use("Agg")
 @pytest.fixture(scope="module")
 def result() -> ow.Result:
     problem = ow.problems.quadratic(dim=4, noise=0.3)
-    return ow.run(problem, ["ring", "exponential"], ["smtpp", "sgp"], agents=5, step=0.05, iterations=60, repetitions=3)
+    return ow.run(
+        problem, ["ring", "exponential"], ["smtpp", "sgp"], agents=5, step=0.05, iterations=60, repetitions=3
+    )
 
 
 def test_curves_are_those_of_the_csv(result: ow.Result) -> None:
@@ -86,7 +88,9 @@ def test_a_diverged_run_has_no_final_values_but_a_curve() -> None:
 
 
 def test_certify_says_what_the_command_line_says() -> None:
-    found = ow.certify(ow.problems.quadratic(dim=2, noise=0.1), "ring", "smtpp", agents=4, step=0.05, iterations=50, rounds=0)
+    found = ow.certify(
+        ow.problems.quadratic(dim=2, noise=0.1), "ring", "smtpp", agents=4, step=0.05, iterations=50, rounds=0
+    )
     assert found
 
 
@@ -106,7 +110,14 @@ def test_certify_says_what_the_command_line_says() -> None:
     ],
 )
 def test_runs_that_cannot_be(given: dict[str, object], message: str) -> None:
-    asked: dict[str, object] = {"topology": "ring", "methods": "smtpp", "agents": 4, "step": 0.1, "iterations": 5, **given}
+    asked: dict[str, object] = {
+        "topology": "ring",
+        "methods": "smtpp",
+        "agents": 4,
+        "step": 0.1,
+        "iterations": 5,
+        **given,
+    }
     with pytest.raises(ValueError, match=message):
         ow.run(ow.problems.quadratic(dim=2), asked.pop("topology"), asked.pop("methods"), **asked)
 

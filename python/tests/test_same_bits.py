@@ -25,7 +25,9 @@ kind = "{topology}"
 """
 
 
-def from_command(folder: Path, topology: str, names: list[str]) -> tuple[dict[tuple[str, str, int], str], str]:
+def from_command(
+    folder: Path, topology: str, names: list[str]
+) -> tuple[dict[tuple[str, str, int], str], str]:
     text = HEAD.format(topology=topology)
     for name in names:
         text += f'[[method]]\nname = "{name}"\nkind = "{name}"\nstep = {{ size = 0.02 }}\n'
@@ -33,7 +35,10 @@ def from_command(folder: Path, topology: str, names: list[str]) -> tuple[dict[tu
     ran = command("run", "file.toml", "--out", "out", "--no-report", at=folder)
     assert ran.returncode == 0, ran.stderr
     summary = json.loads((folder / "out" / "summary.json").read_text(encoding="utf-8"))
-    hashes = {(cell["topology"], cell["method"], cell["repetition"]): cell["state_hash"] for cell in summary["cells"]}
+    hashes = {
+        (cell["topology"], cell["method"], cell["repetition"]): cell["state_hash"]
+        for cell in summary["cells"]
+    }
     return hashes, (folder / "out" / "curves.csv").read_text(encoding="utf-8")
 
 
@@ -58,7 +63,8 @@ def test_all_methods_have_the_hashes_and_curves_of_the_command_line(tmp_path: Pa
     assert result.to_csv() == curves
     for name, said in refused.items():  # what the one refuses the other does, in the same words
         (tmp_path / "one.toml").write_text(
-            HEAD.format(topology=topology) + f'[[method]]\nkind = "{name}"\nstep = {{ size = 0.02 }}\n', encoding="utf-8"
+            HEAD.format(topology=topology) + f'[[method]]\nkind = "{name}"\nstep = {{ size = 0.02 }}\n',
+            encoding="utf-8",
         )
         ran = command("run", "one.toml", "--no-report", at=tmp_path)
         assert ran.returncode == 2
@@ -86,7 +92,16 @@ def test_a_saved_run_can_be_verified_and_shown(tmp_path: Path) -> None:
 
 def test_finished_runs_are_kept_in_a_folder(tmp_path: Path) -> None:
     def again(**more: object) -> ow.Result:
-        return ow.run(ow.problems.quadratic(dim=2), "ring", "smtpp", agents=3, step=0.1, iterations=50, out=tmp_path / "out", **more)
+        return ow.run(
+            ow.problems.quadratic(dim=2),
+            "ring",
+            "smtpp",
+            agents=3,
+            step=0.1,
+            iterations=50,
+            out=tmp_path / "out",
+            **more,
+        )
 
     first = again()
     kept = sorted((tmp_path / "out" / "cells").iterdir())
@@ -98,12 +113,17 @@ def test_finished_runs_are_kept_in_a_folder(tmp_path: Path) -> None:
 
 
 def test_single_precision_says_so() -> None:
-    result = ow.run(ow.problems.quadratic(dim=3), "ring", "smtpp", agents=4, step=0.1, iterations=20, precision="f32")
+    result = ow.run(
+        ow.problems.quadratic(dim=3), "ring", "smtpp", agents=4, step=0.1, iterations=20, precision="f32"
+    )
     assert str(result.state_hash).startswith("f32:")
 
 
 def test_threads_change_no_bit() -> None:
     hashes = [
-        ow.run(ow.problems.quadratic(dim=40_000), "ring", "smtpp", agents=4, step=0.1, iterations=5, threads=t).state_hash for t in (1, 2)
+        ow.run(
+            ow.problems.quadratic(dim=40_000), "ring", "smtpp", agents=4, step=0.1, iterations=5, threads=t
+        ).state_hash
+        for t in (1, 2)
     ]
     assert hashes[0] == hashes[1]

@@ -31,7 +31,9 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert [line.get_label() for line in lines] == namespace["methods"]
     assert len(lines) == 5
     assert namespace["mine"].state_hash == namespace["theirs"].state_hash
-    assert all(row["status"] == "completed" and row["test_accuracy"] > 0.9 for row in namespace["result"].final)
+    assert all(
+        row["status"] == "completed" and row["test_accuracy"] > 0.9 for row in namespace["result"].final
+    )
     below, above = (cell["columns"]["grad_norm_sq"][-1] for cell in namespace["edge"].cells)
     assert below < 1e-12 < 1e3 < above
     assert namespace["limits"]["smtpp"] > 5 * namespace["limits"]["push-pull"]

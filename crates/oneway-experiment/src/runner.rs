@@ -32,6 +32,7 @@ pub struct Runner {
     show: fn(u64) -> Box<dyn Progress>,
     keeps_failed: bool,
     watcher: Option<Box<dyn Watcher>>,
+    around: fn(&mut (dyn FnMut() + Send)),
 }
 
 impl Runner {
@@ -44,6 +45,7 @@ impl Runner {
             show,
             keeps_failed: false,
             watcher: None,
+            around: |work| work(),
         })
     }
 
@@ -61,6 +63,11 @@ impl Runner {
     /// The same, which shows what it measures. States are then measured one by one, not a few at a time.
     pub fn watched_by(self, watcher: Box<dyn Watcher>) -> Self {
         Self { watcher: Some(watcher), ..self }
+    }
+
+    /// The same, which runs each cell inside of `around`: where a thread has to be prepared for what a problem does on it.
+    pub fn running_inside(self, around: fn(&mut (dyn FnMut() + Send))) -> Self {
+        Self { around, ..self }
     }
 
     /// A flag that stops the runner once it is set: cells that run end at their next look, and no other
@@ -112,7 +119,9 @@ impl Runner {
                 }
                 None if self.is_interrupted() => return Ok(None),
                 None => {
-                    let result = self.compute(cell, spare, progress.begin(cell))?;
+                    let (mut bar, mut result) = (Some(progress.begin(cell)), None);
+                    (self.around)(&mut || result = bar.take().map(|bar| self.compute(cell, spare, bar)));
+                    let Some(result) = result.transpose()? else { bail!("{cell}: it was not run") };
                     if let (Some(reason), false) = (&result.end.reason, self.keeps_failed) {
                         bail!("{cell}: round {}: {reason}", result.end.rounds);
                     }

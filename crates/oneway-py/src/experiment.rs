@@ -127,7 +127,8 @@ impl Experiment {
         progress: Option<Bound<'_, PyAny>>,
         observe: Option<Py<PyAny>>,
     ) -> PyResult<(RunResult, Option<PyErr>)> {
-        let mut runner = Runner::new(threads).map_err(exception)?.keeping_failed();
+        let mut runner =
+            Runner::new(threads).map_err(exception)?.keeping_failed().running_inside(known_to_python);
         let mut failures = self.failures.clone();
         if let Some(observe) = observe {
             let failure = Arc::new(Failure::default());
@@ -197,6 +198,11 @@ impl Experiment {
         })?;
         settings::to_python(py, &ended(done)?)
     }
+}
+
+/// Python keeps what it knows of a thread only while somebody is inside of it: once for a cell, and not for each round.
+fn known_to_python(work: &mut (dyn FnMut() + Send)) {
+    Python::attach(|py| py.detach(work));
 }
 
 /// A result, or the exception that ended the work.
