@@ -25,7 +25,10 @@ import oneway as ow
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-RELATIVE, ABSOLUTE = 1e-9, 1e-14  # curves agree to the first of their size, or to the second where they are zero but for rounding
+RELATIVE, ABSOLUTE = (
+    1e-9,
+    1e-14,
+)  # curves agree to the first of their size, or to the second where they are zero but for rounding
 AGENTS, DEGREE = 20, 4
 CHECKED, EVERY = 200, 20
 ROUNDS = {"decent-bench": 100, "Python gradient": 100, "NumPy gradient": 2000, "built in": 20_000}
@@ -39,7 +42,11 @@ INSIDE = "ONEWAY_BENCH_INSIDE"
 def examples():
     """{name: (costs, our problem that runs in Rust or none, our gradient of all agents in NumPy)}, as decent-bench makes them."""
     from decent_array import interoperability as iop
-    from decent_bench.benchmark import create_classification_problem, create_quadratic_problem, create_regression_problem
+    from decent_bench.benchmark import (
+        create_classification_problem,
+        create_quadratic_problem,
+        create_regression_problem,
+    )
 
     logging.disable(logging.INFO)
     iop.set_backend("numpy")
@@ -63,7 +70,12 @@ def examples():
         residuals = np.einsum("arf,af->ar", C[agents], x) - c[agents]
         return np.einsum("ar,arf->af", residuals, C[agents]) / C.shape[1]
 
-    yield "regression", costs, ow.problems.least_squares(C.reshape(-1, C.shape[2]), c.ravel(), **settings), least_squares
+    yield (
+        "regression",
+        costs,
+        ow.problems.least_squares(C.reshape(-1, C.shape[2]), c.ravel(), **settings),
+        least_squares,
+    )
 
     costs, _ = create_quadratic_problem(size=10, n_agents=AGENTS)
     H, h = np.array([iop.to_numpy(cost.A) for cost in costs]), np.array([iop.to_numpy(cost.b) for cost in costs])
@@ -105,7 +117,9 @@ def with_their_costs(costs):
     costs = copy.deepcopy(costs)
 
     def gradient(x, agents, draws):
-        return np.array([iop.to_numpy(costs[i].gradient(iop.from_numpy(row))) for i, row in zip(agents, x, strict=True)])
+        return np.array(
+            [iop.to_numpy(costs[i].gradient(iop.from_numpy(row))) for i, row in zip(agents, x, strict=True)]
+        )
 
     def loss(x, agents):
         return np.array([float(costs[i].function(iop.from_numpy(row))) for i, row in zip(agents, x, strict=True)])
@@ -174,7 +188,9 @@ def beside_decent_bench(repeats):
             for _ in range(repeats):
                 net = network(costs, ROUNDS["decent-bench"])  # made anew, outside the clock
                 algorithm = theirs(step_size=step)
-                times["decent-bench"].append(seconds(lambda rounds, a=algorithm, n=net: a.run(n, rounds), ROUNDS["decent-bench"]))
+                times["decent-bench"].append(
+                    seconds(lambda rounds, a=algorithm, n=net: a.run(n, rounds), ROUNDS["decent-bench"])
+                )
                 for name, one in work.items():
                     times[name].append(seconds(one, ROUNDS[name]))
             yield {"problem": problem, "method": method, "apart": differences, "seconds_a_round": times}
@@ -218,7 +234,13 @@ def overhead(repeats, n=20, d=123, rounds=4000):
     for method in ("smtpp", "push-pull"):
         whole, called, rust = best(run(own, method)), best(calls), best(run(ow.problems.quadratic(dim=d), method))
         for i, clock in enumerate(clocks):
-            yield {"method": method, "by": clock, "run_us": whole[i], "above_us": whole[i] - called[i], "round_us": rust[i]}
+            yield {
+                "method": method,
+                "by": clock,
+                "run_us": whole[i],
+                "above_us": whole[i] - called[i],
+                "round_us": rust[i],
+            }
 
 
 COPIES = """
@@ -260,10 +282,16 @@ def copies():
         return {}
 
     def asked(*arguments):
-        said = subprocess.run([sys.executable, "-c", COPIES, *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+        said = subprocess.run(
+            [sys.executable, "-c", COPIES, *arguments], check=True, stdout=subprocess.PIPE, text=True
+        ).stdout.split()
         return {"still_there": said[-2] == "True", "mib": float(said[-1])}
 
-    return {"x": asked("own", "seen"), "a copy": asked("own", "copied"), "in Rust": {"mib": asked("ready", "none")["mib"]}}
+    return {
+        "x": asked("own", "seen"),
+        "a copy": asked("own", "copied"),
+        "in Rust": {"mib": asked("ready", "none")["mib"]},
+    }
 
 
 # ------------------------------------------------------------------------------------------------ in and out
@@ -295,21 +323,33 @@ def main():
     good, rows = True, []
     if INSIDE in os.environ:
         rows = list(beside_decent_bench(repeats))
-        print(f"{AGENTS} agents, decent-bench's example problems: µs a round, best and median; times its rounds a second, by the bests")
+        print(
+            f"{AGENTS} agents, decent-bench's example problems: µs a round, best and median; times its rounds a second, by the bests"
+        )
         for row in rows:
             base = min(row["seconds_a_round"]["decent-bench"])
             for name, values in row["seconds_a_round"].items():
                 share, goal, times = row["apart"].get(name, 0.0), GOALS.get(name), base / min(values)
                 good &= share <= 1
-                said = [] if name == "decent-bench" else ["same curves" if share <= 1 else f"OTHER CURVES, {share:.0e} of what is allowed"]
+                said = (
+                    []
+                    if name == "decent-bench"
+                    else ["same curves" if share <= 1 else f"OTHER CURVES, {share:.0e} of what is allowed"]
+                )
                 said += [f"goal {goal}: {'reached' if times >= goal else 'missed'}"] if goal else []
                 best, median = 1e6 * min(values), 1e6 * statistics.median(values)
-                print(f"{row['problem']:<15} {row['method']:<13} {name:<16} {best:>9.2f} {median:>9.2f} {times:>8.1f}  {'; '.join(said)}")
+                print(
+                    f"{row['problem']:<15} {row['method']:<13} {name:<16} {best:>9.2f} {median:>9.2f} {times:>8.1f}  {'; '.join(said)}"
+                )
     costs = list(overhead(3 * repeats))
-    print("\na gradient in Python, n = 20, d = 123: µs a round; above the calls alone; the same with a gradient in Rust; at best")
+    print(
+        "\na gradient in Python, n = 20, d = 123: µs a round; above the calls alone; the same with a gradient in Rust; at best"
+    )
     for row in costs:
         said = f"goal 15: {'reached' if row['above_us'] <= 15 else 'missed'}"
-        print(f"{row['method']:<10} by the {row['by']:<10} {row['run_us']:>7.2f} {row['above_us']:>7.2f} {row['round_us']:>7.2f}  {said}")
+        print(
+            f"{row['method']:<10} by the {row['by']:<10} {row['run_us']:>7.2f} {row['above_us']:>7.2f} {row['round_us']:>7.2f}  {said}"
+        )
     memory = copies()
     print("\nn·d = 8·10⁶, x is 61 MiB: " + "; ".join(f"{name} {found}" for name, found in memory.items()))
     (ROOT / "out").mkdir(exist_ok=True)

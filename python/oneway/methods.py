@@ -157,7 +157,14 @@ class Method:
     def _record(self) -> _native.Method:
         name = type(self).__name__
         if self.network not in _NETWORKS:
-            raise ValueError(f"{name}.network is {self.network!r}: give one of {', '.join(_NETWORKS)}")
+            from difflib import get_close_matches
+
+            near = "".join(
+                f": did you mean `{known}`?" for known in get_close_matches(self.network, _NETWORKS, 1)
+            )
+            raise ValueError(
+                f"{name}: unknown network `{self.network}`{near} (known: {', '.join(_NETWORKS)})"
+            )
         letters = [str(letter) for letter in self.state]
         most = _native.Recording(name, letters, (8, 8))
         sent = [self._sent(self.send(*self._inputs(most, phase)), phase) for phase in range(self.exchanges)]

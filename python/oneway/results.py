@@ -200,6 +200,12 @@ class Result:
         unknown = [name for name in shown if name not in groups]
         if unknown:
             raise ValueError(f"there is no {unknown[0]!r} on {topology!r}: give some of {', '.join(groups)}")
+        measured = [cell["columns"] for cell in self._cells]
+        have = [
+            name for name in QUANTITIES if any(not np.isnan(run.get(name, np.nan)).all() for run in measured)
+        ]
+        if quantity not in have:
+            raise ValueError(f"nothing here has {quantity!r}: there are {', '.join(have)}")
         ax = plt.gca() if ax is None else ax
         styles = dict(zip(groups, _native.styles(list(groups)), strict=True))
         for method in shown:
@@ -208,7 +214,7 @@ class Result:
                 for cell in groups[method]
                 if quantity in cell["columns"] and x in cell["columns"]
             ]
-            runs = [run for run in runs if len(run[x])]
+            runs = [run for run in runs if len(run[x]) and not np.isnan(run[quantity]).all()]
             if not runs:
                 continue
             length = min(len(run[x]) for run in runs)

@@ -44,6 +44,16 @@ def test_what_was_stopped_has_final_values() -> None:
     assert row["grad_norm_sq"] <= 1e-3
 
 
+def test_a_figure_of_what_is_not_there_says_what_is() -> None:
+    pytest.importorskip("matplotlib").use("Agg")
+    own = ow.Problem(lambda x, agents, draws: x, dim=2, agents=4, start=[1, 2])
+    result = ow.run(own, "ring", "smtpp", step=0.1, iterations=20)
+    with pytest.raises(ValueError, match="nothing here has 'loss': there are grad_norm_sq, consensus_error"):
+        result.plot()
+    with pytest.raises(ValueError, match="nothing here has 'test_accuracy'"):
+        run().plot("test_accuracy")
+
+
 class Dgd(ow.Method):
     network = "pull"
 
@@ -69,7 +79,7 @@ def test_methods_that_cannot_be_recorded_say_what_can() -> None:
     for method in (Root(), Compares()):
         with pytest.raises(TypeError, match=r"ow\.sqrt"):
             run(methods=method)
-    with pytest.raises(ValueError, match="'pulll': give one of push-pull"):
+    with pytest.raises(ValueError, match="did you mean `pull`"):
         run(methods=Nowhere())
     with pytest.raises(TypeError, match=r"Dgd is a class: give a method, Dgd\(\)"):
         run(methods=Dgd)
