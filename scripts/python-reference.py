@@ -16,7 +16,7 @@ from typing import Any
 
 import oneway
 from oneway import callbacks, problems
-from oneway.methods import At
+from oneway.method import At
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "python-api.md"
 HEAD = """# Python API

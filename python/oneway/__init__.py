@@ -31,7 +31,7 @@ from oneway._api import (
 )
 from oneway._errors import Interrupted
 from oneway._native import Draws
-from oneway.methods import Method, if_positive, maximum, minimum, sign, sqrt
+from oneway.method import At, Method, if_positive, maximum, minimum, sign, sqrt
 from oneway.networks import Network
 from oneway.problems import Problem
 from oneway.results import Result, Tuned
@@ -39,6 +39,7 @@ from oneway.results import Result, Tuned
 __version__ = "0.1.0"
 
 __all__ = [
+    "At",
     "Draws",
     "Inspection",
     "Interrupted",

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from oneway import _native
 from oneway._errors import Interrupted
 from oneway._progress import Bar
-from oneway.methods import Method
+from oneway.method import Method
 from oneway.networks import Graph, Network, as_network
 from oneway.problems import Problem, ReadyProblem
 from oneway.results import Result, Tuned
@@ -262,6 +262,11 @@ def stability_limit(
     >>> ow.stability_limit({"kind": "smtpp", "momentum": 1.0}, "complete", 4)
     1.999999...
     """
+    if isinstance(method, str) and method in (known := methods()):
+        own = {parameter["name"] for parameter in known[method]["parameters"]} & parameters.keys()
+        for name in own:
+            instead = {"kind": method, name: parameters[name]}
+            raise ValueError(f"{name} is a parameter of the method: give it as {instead}")
     network = as_network(topology)
     if network is None:
         given = {"kind": topology} if isinstance(topology, str) else dict(topology)

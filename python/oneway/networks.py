@@ -187,6 +187,8 @@ def as_network(given: Any) -> Network | None:
         return None
     if hasattr(given, "is_directed") and hasattr(given, "nodes"):
         return Network.from_networkx(given)
+    if getattr(getattr(given, "dtype", None), "kind", "") in "iu" and getattr(given, "shape", ())[1:] == (2,):
+        return Network.from_edges(given.tolist())  # whole numbers in two columns are links
     if hasattr(given, "tocoo") or hasattr(given, "__array__"):
         return Network.from_weights(given)
     if isinstance(given, tuple) and len(given) == 2 and all(hasattr(part, "shape") for part in given):

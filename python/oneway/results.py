@@ -84,19 +84,31 @@ class Result:
         self, method: str | None = None, topology: str | None = None, repetition: int = 0
     ) -> dict[str, np.ndarray]:
         """The columns of one run."""
-        found = [
-            cell
-            for cell in self._cells
-            if cell["repetition"] == repetition
-            and (method is None or cell["method"] == method)
-            and (topology is None or cell["topology"] == topology)
-        ]
-        if len(found) != 1:
-            known = ", ".join(sorted({f"{cell['method']} on {cell['topology']}" for cell in self._cells}))
-            what = f"method={method!r}, topology={topology!r}, repetition={repetition}"
-            raise KeyError(f"{what}: {len(found)} runs have this name; there are {known}")
-        columns: dict[str, np.ndarray] = found[0]["columns"]
+        columns: dict[str, np.ndarray] = self._cell(method, topology, repetition)["columns"]
         return columns
+
+    @property
+    def x(self) -> np.ndarray | dict[tuple[str, str, int], np.ndarray]:
+        """x̄ at the end: of the one run, or of each (topology, method, repetition).
+
+        Runs that a folder had already (``out=``) do not have it.
+        """
+        found: dict[tuple[str, str, int], np.ndarray] = {
+            _place(cell): cell["x"] for cell in self._cells if "x" in cell
+        }
+        if self._cells and not found:
+            raise ValueError("runs that were kept in a folder do not say where they ended: use fresh=True")
+        return next(iter(found.values())) if len(self._cells) == 1 else found
+
+    def estimates(
+        self, method: str | None = None, topology: str | None = None, repetition: int = 0
+    ) -> np.ndarray:
+        """The agents' own estimates x_i at the end of one run: shape (agents, d)."""
+        cell = self._cell(method, topology, repetition)
+        if "estimates" not in cell:
+            raise ValueError("runs that were kept in a folder do not say where they ended: use fresh=True")
+        estimates: np.ndarray = cell["estimates"]
+        return estimates
 
     @property
     def state_hash(self) -> str | dict[tuple[str, str, int], str]:
@@ -130,6 +142,20 @@ class Result:
                     row[name], row[f"{name}_stderr"] = _mean(values)
             rows.append(row)
         return rows
+
+    def _cell(self, method: str | None, topology: str | None, repetition: int) -> dict[str, Any]:
+        found = [
+            cell
+            for cell in self._cells
+            if cell["repetition"] == repetition
+            and (method is None or cell["method"] == method)
+            and (topology is None or cell["topology"] == topology)
+        ]
+        if len(found) != 1:
+            known = ", ".join(sorted({f"{cell['method']} on {cell['topology']}" for cell in self._cells}))
+            what = f"method={method!r}, topology={topology!r}, repetition={repetition}"
+            raise KeyError(f"{what}: {len(found)} runs have this name; there are {known}")
+        return found[0]
 
     def _groups(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
         groups: dict[tuple[str, str], list[dict[str, Any]]] = {}

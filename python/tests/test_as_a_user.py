@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import networkx
@@ -83,3 +84,81 @@ def test_methods_that_cannot_be_recorded_say_what_can() -> None:
         run(methods=Nowhere())
     with pytest.raises(TypeError, match=r"Dgd is a class: give a method, Dgd\(\)"):
         run(methods=Dgd)
+
+
+def test_a_result_says_where_it_ended() -> None:
+    centres = np.arange(6.0).reshape(3, 2)
+    problem = ow.Problem(lambda x, agents, draws: x - centres[agents], dim=2, agents=3)
+    result = ow.run(problem, "ring", "push-pull", step=0.1, iterations=3000)
+    np.testing.assert_allclose(result.x, centres.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(result.estimates(), np.tile(result.x, (3, 1)), atol=1e-9)
+    two = ow.run(problem, "ring", ["push-pull", "smtpp"], step=0.1, iterations=5)
+    assert set(two.x) == {("ring", "push-pull", 0), ("ring", "smtpp", 0)}
+    assert two.estimates("smtpp").shape == (3, 2)
+
+
+def test_kept_runs_do_not_say_where_they_ended(tmp_path: Path) -> None:
+    def again() -> ow.Result:
+        return ow.run(
+            ow.problems.quadratic(dim=2), "ring", "smtpp", agents=3, step=0.1, iterations=9, out=tmp_path
+        )
+
+    assert again().x.shape == (2,)
+    with pytest.raises(ValueError, match="fresh=True"):
+        _ = again().x
+
+
+def test_a_problem_in_python_can_be_tuned() -> None:
+    problem = ow.Problem(
+        lambda x, agents, draws: x - 1, dim=2, agents=3, loss=lambda x, a: (x**2).sum(axis=1)
+    )
+    tuned = ow.tune(problem, "ring", "push-pull", iterations=9)
+    assert tuned.best[0]["step"] > 0
+
+
+def test_the_loss_is_asked_once_a_state() -> None:
+    asked = []
+    problem = ow.Problem(
+        lambda x, a, d: x, dim=2, agents=3, loss=lambda x, a: asked.append(len(x)) or x.sum(axis=1)
+    )
+    ow.run(problem, "ring", "smtpp", step=0.1, iterations=20)
+    assert asked == [3, 3, 3]
+
+
+class Descent(ow.Method):
+    state = ("x", "g")
+    network = "pull"
+
+    def start(self, at: ow.At, x: object, g: object) -> object:
+        return x, g
+
+    def send(self, at: ow.At, x: object, g: object) -> object:
+        return x - at.step * g
+
+    def update(self, at: ow.At, state: object, pulled: object, pushed: object, g: object) -> object:
+        return pulled, g**3 / (g * g)
+
+
+def test_a_method_that_pulls_moves_its_average_by_its_step() -> None:
+    class Plain(Descent):
+        def update(self, at: ow.At, state: object, pulled: object, pushed: object, g: object) -> object:
+            return pulled, g
+
+    for scaling in ("raw", "effective"):
+        assert ow.stability_limit(Plain(), "complete", 8, scaling=scaling) == pytest.approx(2.0, rel=1e-4)
+    cubed = ow.run(ow.problems.quadratic(dim=2), "ring", Descent(), agents=3, step=0.1, iterations=1)
+    assert cubed.cells[0]["status"] == "completed"
+
+
+def test_links_may_be_an_array_and_parameters_of_a_method_are_told_from_those_of_a_family() -> None:
+    edges = np.array([[0, 1], [1, 2], [2, 0]])
+    assert ow.inspect(edges)["agents"] == 3
+    with pytest.raises(ValueError, match="momentum is a parameter of the method"):
+        ow.stability_limit("smtpp", "ring", 10, momentum=0.5)
+
+
+def test_complex_gradients_are_refused() -> None:
+    with pytest.raises(TypeError, match="complex128"):
+        ow.run(
+            ow.Problem(lambda x, a, d: x * 1j, dim=2, agents=3), "ring", "push-pull", step=0.1, iterations=2
+        )

@@ -142,7 +142,7 @@ def test_without_a_loss_the_rest_is_measured() -> None:
     ("returned", "error", "message"),
     [
         (lambda x: None, TypeError, r"gradient has returned None: an array of shape \(3, 2\)"),
-        (lambda x: x[:2], ValueError, r"gradient has returned shape \[2, 2\], and \(3, 2\) is asked for"),
+        (lambda x: x[:2], ValueError, r"gradient has returned shape \(2, 2\), and \(3, 2\) is asked for"),
         (lambda x: x.ravel(), ValueError, r"gradient has returned shape \(6,\), and \(3, 2\)"),
         (lambda x: "text", TypeError, "no array of numbers"),
         (lambda x: object(), TypeError, "no array of numbers"),

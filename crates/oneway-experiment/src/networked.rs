@@ -120,7 +120,7 @@ impl Ended {
             seconds_observing: self.seconds_observing,
             reason: None,
         };
-        Ran { cell, result: CellResult { end, points: self.points.into() } }
+        Ran { cell, result: CellResult { end, points: self.points.into(), estimates: None } }
     }
 }
 

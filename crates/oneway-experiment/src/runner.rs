@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use oneway::engine::metrics;
 use oneway::engine::observe::{Observer, View};
 use oneway::engine::record::{self, Recorder};
 use oneway::engine::simulator::worth_threads;
@@ -17,7 +18,7 @@ use rayon::prelude::*;
 use crate::experiment::plan::Cell;
 use crate::experiment::spec::RunSpec;
 use crate::progress::{CellProgress, Progress, Silent, Watcher};
-use crate::results::cells::{CellResult, CellStatus, CellStore, End, Ran};
+use crate::results::cells::{CellResult, CellStatus, CellStore, End, Estimates, Ran};
 
 /// A pool of this number of threads (`None`: one for each core).
 pub fn pool(threads: Option<u16>) -> Result<rayon::ThreadPool> {
@@ -31,6 +32,7 @@ pub struct Runner {
     interrupted: Arc<AtomicBool>,
     show: fn(u64) -> Box<dyn Progress>,
     keeps_failed: bool,
+    keeps_estimates: bool,
     watcher: Option<Box<dyn Watcher>>,
     around: fn(&mut (dyn FnMut() + Send)),
 }
@@ -44,6 +46,7 @@ impl Runner {
             interrupted: Arc::default(),
             show,
             keeps_failed: false,
+            keeps_estimates: false,
             watcher: None,
             around: |work| work(),
         })
@@ -58,6 +61,11 @@ impl Runner {
     /// The same, which makes a progress for a number of rounds whenever it runs cells.
     pub fn showing(self, show: fn(u64) -> Box<dyn Progress>) -> Self {
         Self { show, ..self }
+    }
+
+    /// The same, whose results say where each run ended.
+    pub fn keeping_estimates(self) -> Self {
+        Self { keeps_estimates: true, ..self }
     }
 
     /// The same, which shows what it measures. States are then measured one by one, not a few at a time.
@@ -232,8 +240,15 @@ impl Runner {
             seconds_stepping: stepping.as_secs_f64(),
             seconds_observing: (observing + waited.elapsed()).as_secs_f64(),
         };
-        Ok(CellResult { end, points: points.into() })
+        let estimates = self.keeps_estimates.then(|| estimates(&engine.view())).transpose()?.map(Arc::new);
+        Ok(CellResult { end, points: points.into(), estimates })
     }
+}
+
+/// Where a run is.
+fn estimates(view: &View<'_>) -> Result<Estimates> {
+    let agents = (0..view.agents()).flat_map(|i| view.estimate(i)).copied().collect();
+    Ok(Estimates { average: metrics::average(view)?, agents })
 }
 
 /// Rounds that cells ask for.

@@ -127,8 +127,11 @@ impl Experiment {
         progress: Option<Bound<'_, PyAny>>,
         observe: Option<Py<PyAny>>,
     ) -> PyResult<(RunResult, Option<PyErr>)> {
-        let mut runner =
-            Runner::new(threads).map_err(exception)?.keeping_failed().running_inside(known_to_python);
+        let mut runner = Runner::new(threads)
+            .map_err(exception)?
+            .keeping_failed()
+            .keeping_estimates()
+            .running_inside(known_to_python);
         let mut failures = self.failures.clone();
         if let Some(observe) = observe {
             let failure = Arc::new(Failure::default());

@@ -169,11 +169,15 @@ impl Symbol {
     }
 
     fn __pow__(&self, py: Python<'_>, power: i64, modulo: Option<i64>) -> PyResult<Self> {
+        /// Higher ones are a slip of the keyboard.
+        const MOST: i64 = 16;
         match (power, modulo) {
-            (2, None) => self.with(py, |of| of.mul(self.at, self.at)),
-            _ => Err(PyValueError::new_err(
-                "a method can square its numbers, and raise them to no other power",
-            )),
+            (1..=MOST, None) => {
+                self.with(py, |of| (1..power).try_fold(self.at, |product, _| of.mul(product, self.at)))
+            }
+            _ => Err(PyValueError::new_err(format!(
+                "a method can raise its numbers to the whole powers from 1 to {MOST}"
+            ))),
         }
     }
 

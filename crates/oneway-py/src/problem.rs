@@ -119,8 +119,9 @@ impl PythonProblem {
         let array = array.as_array();
         if array.shape() != [m, self.dim] {
             let message = format!(
-                "gradient has returned shape {:?}, and ({m}, {}) is asked for",
-                array.shape(),
+                "gradient has returned shape ({}, {}), and ({m}, {}) is asked for",
+                array.nrows(),
+                array.ncols(),
                 self.dim
             );
             return Err(PyValueError::new_err(message));
@@ -157,7 +158,16 @@ fn as_doubles<'py, A: for<'a> FromPyObject<'a, 'py>>(
             format!("{what} has returned what is no array of numbers of shape {}: {error}", shape());
         PyTypeError::new_err(message)
     };
-    let array = numpy.call_method1("asarray", (given, "float64")).map_err(told)?;
+    let array = numpy.call_method1("asarray", (given,)).map_err(told)?;
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if !"fiub".contains(&kind) {
+        let dtype = array.getattr("dtype")?;
+        return Err(PyTypeError::new_err(format!(
+            "{what} has returned what is no array of numbers of shape {}: its dtype is {dtype}",
+            shape()
+        )));
+    }
+    let array = array.call_method1("astype", ("float64",))?;
     array.extract::<A>().map_err(|_| {
         let has = array.getattr("shape").map_or(String::new(), |shape| shape.to_string());
         PyValueError::new_err(format!("{what} has returned shape {has}, and {} is asked for", shape()))
@@ -252,6 +262,7 @@ impl Problem for PythonProblem {
             let m = agents.len();
             let (x, who) = (shown(py, points, m, self.dim, None)?, numbers(py, agents));
             match &self.loss {
+                _ if losses.is_empty() => {} // not asked for
                 None => losses.fill(f64::NAN),
                 Some(loss) => {
                     let given = loss.bind(py).call1((&x, &who))?;

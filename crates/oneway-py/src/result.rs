@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use numpy::PyArray1;
+use numpy::{PyArray1, PyArrayMethods};
 use oneway::engine::metrics::Measurement;
 use oneway_experiment::plan::Plan;
-use oneway_experiment::results::cells::{CellResult, End, Ran};
+use oneway_experiment::results::cells::{CellResult, End, Estimates, Ran};
 use oneway_experiment::results::curves::{self, SweptColumns};
 use oneway_experiment::results::folder::OutputFolder;
 use oneway_experiment::results::manifest::Purpose;
@@ -101,6 +101,13 @@ impl RunResult {
                     let values = result.points.iter().map(|point| value(point).unwrap_or(f64::NAN));
                     columns.set_item(name, PyArray1::from_iter(py, values))?;
                 }
+            }
+            if let Some(estimates) = &result.estimates {
+                let Estimates { average, agents } = &**estimates;
+                dict.set_item("x", PyArray1::from_slice(py, average))?;
+                let rows = PyArray1::from_slice(py, agents)
+                    .reshape([agents.len() / average.len().max(1), average.len()])?;
+                dict.set_item("estimates", rows)?;
             }
             dict.set_item("columns", columns)?;
             cells.push(dict);

@@ -39,7 +39,7 @@ pub struct ExactBatch<'a> {
     pub agents: Agents<'a>,
     /// Where.
     pub points: Rows<'a, f64>,
-    /// Where the losses f_i(x_i) go, as many as there are agents.
+    /// Where the losses f_i(x_i) go: as many as there are agents, or none where they are not asked for.
     pub losses: &'a mut [f64],
     /// Where the gradients ∇f_i(x_i) go.
     pub gradients: RowsMut<'a, f64>,
@@ -101,8 +101,11 @@ pub trait Problem: Send + Sync + Debug {
     /// [`exact`](Self::exact) for some agents in one call, each at its own point. An error ends the run.
     fn exact_batch(&self, batch: ExactBatch<'_>) -> Result<()> {
         let ExactBatch { agents, points, losses, mut gradients } = batch;
-        for (q, loss) in losses.iter_mut().enumerate() {
-            *loss = self.exact(agents.get(q), points.row(q), gradients.row(q));
+        for q in 0..agents.len() {
+            let loss = self.exact(agents.get(q), points.row(q), gradients.row(q));
+            if let Some(place) = losses.get_mut(q) {
+                *place = loss;
+            }
         }
         Ok(())
     }

@@ -33,6 +33,17 @@ pub struct CellResult {
     pub end: End,
     /// What was measured, state by state.
     pub points: Arc<[Measurement]>,
+    /// Where it ended, if that is asked for; results that were kept on disk do not have it.
+    pub estimates: Option<Arc<Estimates>>,
+}
+
+/// Where a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimates {
+    /// x̄.
+    pub average: Vec<f64>,
+    /// x_i of each agent, one after another.
+    pub agents: Vec<f64>,
 }
 
 /// How a run ended.
@@ -175,7 +186,7 @@ fn read(key: &str, text: &str) -> Option<CellResult> {
     let head: Head = serde_json::from_str(head).ok()?;
     let whole = head.key == key && head.sha256 == sha256(body);
     let points = body.lines().map(point_from_csv).collect::<Option<Arc<[_]>>>()?;
-    whole.then_some(CellResult { end: head.end, points })
+    whole.then_some(CellResult { end: head.end, points, estimates: None })
 }
 
 #[cfg(test)]
@@ -205,7 +216,7 @@ mod tests {
             seconds_observing: 0.2,
             reason: None,
         };
-        CellResult { end, points: Arc::new([point(0), point(10)]) }
+        CellResult { end, points: Arc::new([point(0), point(10)]), estimates: None }
     }
 
     #[test]

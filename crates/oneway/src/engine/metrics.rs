@@ -163,7 +163,7 @@ fn passes_at_once(views: &[View<'_>], points: &[&[f64]]) -> Result<Passed> {
         passed.gradients.push(gradient);
         if let Some(momentum) = view.method.roles().momentum {
             let estimates: Vec<f64> = (0..n).flat_map(|i| view.estimate(i)).copied().collect();
-            let (_, own) = exact_at_once(view, Rows::new(&estimates, d, d))?;
+            let own = exact_at_once(view, Rows::new(&estimates, d, d), &mut [])?;
             let far = |i: usize| distance_sq(view.vector(i, momentum), &own[i * d..(i + 1) * d]);
             passed
                 .momentum_errors
@@ -174,19 +174,19 @@ fn passes_at_once(views: &[View<'_>], points: &[&[f64]]) -> Result<Passed> {
     Ok(passed)
 }
 
-/// f_i and ∇f_i of all agents, each at its row.
-fn exact_at_once(view: &View<'_>, points: Rows<'_, f64>) -> Result<(Vec<f64>, Vec<f64>)> {
+/// ∇f_i of all agents, each at its row, and f_i where there is room for them.
+fn exact_at_once(view: &View<'_>, points: Rows<'_, f64>, losses: &mut [f64]) -> Result<Vec<f64>> {
     let (n, d) = (view.agents(), view.problem.dim());
-    let (mut losses, mut gradients) = (vec![0.0; n], vec![0.0; n * d]);
+    let mut gradients = vec![0.0; n * d];
     let (agents, rows) = (Agents::Range { first: 0, len: n }, RowsMut::new(&mut gradients, d, d));
-    view.problem.exact_batch(ExactBatch { agents, points, losses: &mut losses, gradients: rows })?;
-    Ok((losses, gradients))
+    view.problem.exact_batch(ExactBatch { agents, points, losses, gradients: rows })?;
+    Ok(gradients)
 }
 
 /// Σ_i f_i and Σ_i ∇f_i at one point, in one call.
 fn sums_at(view: &View<'_>, point: &[f64]) -> Result<(f64, Vec<f64>)> {
-    let d = view.problem.dim();
-    let (losses, gradients) = exact_at_once(view, Rows::new(point, d, 0))?;
+    let (mut losses, d) = (vec![0.0; view.agents()], view.problem.dim());
+    let gradients = exact_at_once(view, Rows::new(point, d, 0), &mut losses)?;
     Ok(over_agents(view, |i, sum| {
         add(sum, 1.0, &gradients[i * d..(i + 1) * d]);
         losses[i]

@@ -26,9 +26,10 @@ use self::run::{Job, Who};
 use self::strips::{Table, Tables};
 use super::carried::{keep_carried, send_carried, start_carried};
 use super::{
-    Agents, Ask, Carries, Gradient, Gradients, Heard, Hearing, Kernel, Method, Point, Points, Profile, Round,
-    Rows, RowsMut, Sending, Sizes, Trace, TracedExchange,
+    Agents, Ask, Carries, Gradient, Gradients, Heard, Hearing, Kernel, Method, Network, Point, Points,
+    Profile, Round, Rows, RowsMut, Sending, Sizes, Trace, TracedExchange,
 };
+use crate::graph::Topology;
 use crate::numeric::Float;
 use crate::numeric::registers::Wide;
 use crate::numeric::row::Width;
@@ -165,6 +166,14 @@ impl Method for Traced {
         let vectors = [self.trace.names.len(), self.trace.sends[0], self.trace.sends[1]];
         let [state, pull, push] = [0, 1, 2].map(|i| Width::vectors(vectors[i]).and_scalars(scalars[i]));
         Profile { state, pull, push, ..self.profile.clone() }
+    }
+
+    /// A method that only pulls and does not divide by [y⁺]_i moves its average by η itself.
+    fn step_divisor(&self, topology: &Topology) -> Result<f64> {
+        match (self.trace.network, self.trace.carries) {
+            (Network::PullOnly, Carries::Nothing | Carries::Weight) => Ok(1.0),
+            (network, _) => topology.step_divisor(network),
+        }
     }
 
     fn trace(&self) -> Option<Trace> {
