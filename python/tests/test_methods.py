@@ -204,7 +204,7 @@ class WrongRole(PushPull):
         (Nothing(), TypeError, "Nothing.update must return 3 numbers, not None"),
         (Text(), (TypeError, ValueError), "."),
         (OneMessage(), TypeError, "must return what is pulled and what is pushed"),
-        (WrongNetwork(), ValueError, "give one of push-pull, push-sum, pull"),
+        (WrongNetwork(), ValueError, "did you mean `push-sum`"),
         (WrongRole(), ValueError, 'the state has no "w"'),
         (Smtpp(float("nan")), ValueError, "no number to compute with"),
         (3, TypeError, "a int is no method"),
