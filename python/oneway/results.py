@@ -288,15 +288,15 @@ class Result:
         )
         body = ""
         groups = self._groups()
-        colours = dict(_coloured([method for _, method in groups]))
+        strokes = _strokes(method for _, method in groups)
         for row in self.final:
             cells = groups[row["topology"], row["method"]]
-            line = _sparkline(cells[0]["columns"], colours[row["method"]])
+            line = _sparkline(cells[0]["columns"], strokes[row["method"]])
             texts = (row["topology"], row["method"], _shown(row, "loss"), _shown(row, "grad_norm_sq"))
             body += "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in texts)
             body += f"<td>{line}</td><td>{html.escape(row['status'])}</td></tr>"
         return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_picture(groups, colours)}"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_picture(groups, strokes)}"
         )
 
 
@@ -319,9 +319,14 @@ def _shown(row: dict[str, Any], name: str) -> str:
     return f"{row[name]:.4g}" if math.isnan(error) else f"{row[name]:.4g} ± {error:.1g}"
 
 
-def _coloured(methods: Iterable[str]) -> list[tuple[str, str]]:
+def _strokes(methods: Iterable[str]) -> dict[str, str]:
+    """How the line of each method is drawn, as attributes of an SVG."""
     names = list(dict.fromkeys(methods))
-    return [(name, colour) for name, (colour, _) in zip(names, _native.styles(names), strict=True)]
+    return {
+        name: f'fill="none" stroke="{colour}" stroke-width="1.6"'
+        + (f' stroke-dasharray="{dash}"' if dash else "")
+        for name, (colour, dash) in zip(names, _native.styles(names), strict=True)
+    }
 
 
 def _points(
@@ -346,31 +351,30 @@ def _span(curves: Iterable[dict[str, Any]]) -> tuple[float, float, float, float]
     return (min(iterations), max(iterations), min(values), max(values)) if values else None
 
 
-def _sparkline(columns: dict[str, Any], colour: str) -> str:
+def _sparkline(columns: dict[str, Any], stroke: str) -> str:
     span = _span([columns])
     if span is None:
         return ""
     points = _points(columns, (1, 2, 78, 16), span)
-    line = f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>'
+    line = f'<polyline points="{points}" {stroke}/>'
     return f'<svg width="80" height="20">{line}</svg>'
 
 
-def _picture(groups: dict[tuple[str, str], list[dict[str, Any]]], colours: dict[str, str]) -> str:
+def _picture(groups: dict[tuple[str, str], list[dict[str, Any]]], strokes: dict[str, str]) -> str:
     """‖∇F(x̄)‖² of the first repetition of each, over iterations."""
     span = _span(cells[0]["columns"] for cells in groups.values())
     if span is None:
         return ""
     lines = "".join(
-        f'<polyline points="{_points(cells[0]["columns"], (50, 8, 420, 150), span)}" fill="none" '
-        f'stroke="{colours[method]}" stroke-width="1.6">'
+        f'<polyline points="{_points(cells[0]["columns"], (50, 8, 420, 150), span)}" {strokes[method]}>'
         f"<title>{html.escape(f'{method} on {topology}')}</title></polyline>"
         for (topology, method), cells in groups.items()
     )
     text = 'font-size="11" fill="currentColor"'
     return (
         f'<svg width="480" height="190" role="img" aria-label="squared gradient norm over iterations">{lines}'
-        f'<text x="46" y="14" text-anchor="end" {text}>1e{span[3]:.1f}</text>'
-        f'<text x="46" y="158" text-anchor="end" {text}>1e{span[2]:.1f}</text>'
+        f'<text x="46" y="14" text-anchor="end" {text}>{10 ** span[3]:.1e}</text>'
+        f'<text x="46" y="158" text-anchor="end" {text}>{10 ** span[2]:.1e}</text>'
         f'<text x="50" y="176" {text}>{span[0]:.0f}</text>'
         f'<text x="470" y="176" text-anchor="end" {text}>{span[1]:.0f}</text>'
         f'<text x="260" y="186" text-anchor="middle" {text}>iteration · ‖∇F(x̄)‖²</text></svg>'
