@@ -387,7 +387,7 @@ fn what_only_a_program_can_supply_is_refused_in_a_file() {
             "topology: `supplied` = \"mine\": only the program that made it can run it again",
         ),
         (
-            "kind = \"smtpp\"",
+            "kind = \"smtpp\"\nmomentum = 0.1",
             "supplied = \"mine\"",
             "method: `supplied` = \"mine\": only the program that made it",
         ),

@@ -46,6 +46,14 @@ impl Fields {
         }
     }
 
+    /// Takes `supplied`, the name of what a program gives in memory. Messages do not offer it: no file has a use for it.
+    pub(crate) fn supplied(&mut self) -> Result<Option<String>> {
+        match self.table.contains_key("supplied") {
+            true => self.string("supplied"),
+            false => Ok(None),
+        }
+    }
+
     /// Takes the path of a file.
     pub(crate) fn file(&mut self, key: &str) -> Result<Option<String>> {
         self.string(key)?.map(|path| self.checked_file(key, path)).transpose()

@@ -274,7 +274,7 @@ impl TopologySpec {
 
 /// `supplied`, which names what is given in memory, in place of `kind`.
 fn supplied(fields: &mut Fields, kind: Option<&str>) -> Result<Option<String>> {
-    match (kind, fields.string("supplied")?) {
+    match (kind, fields.supplied()?) {
         (Some(_), Some(_)) => bail!("{}: give `kind` or `supplied`, not both", fields.path()),
         (_, supplied) => Ok(supplied),
     }

@@ -74,7 +74,7 @@ impl ProblemSpec {
         let registered = registry::installed().problems().iter();
         let registered = registered.map(|kind| (kind.name, Kind::Registered(kind)));
         let kinds: Vec<_> = kinds.into_iter().chain(registered).collect();
-        if let Some(name) = fields.string("supplied")? {
+        if let Some(name) = fields.supplied()? {
             fields.count("seed")?; // other problems draw from it
             fields.finish()?;
             return Ok(ProblemSpec::Supplied(name));

@@ -281,7 +281,10 @@ mod tests {
             seconds_observing: 0.0,
             reason: None,
         };
-        Outcome::new(&CellResult { end, points: points.iter().enumerate().map(point).collect(), estimates: None }, 0.1)
+        Outcome::new(
+            &CellResult { end, points: points.iter().enumerate().map(point).collect(), estimates: None },
+            0.1,
+        )
     }
 
     #[test]
