@@ -4,6 +4,7 @@ of your own.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -116,14 +117,14 @@ def _converter(framework: str) -> Callable[[Any], Any] | None:
     if framework == "numpy":
         return None
     if framework == "torch":
+        import numpy as np
         import torch
 
-        def tensor(x: Any) -> Any:
-            x.flags.writeable = (
-                True  # torch has no tensors that cannot be written to; do not write to this one
-            )
-            return torch.from_numpy(x)
-
+        with warnings.catch_warnings():
+            # torch says once that arrays which cannot be written to should not be: yours are not
+            warnings.simplefilter("ignore")
+            torch.from_numpy(np.broadcast_to(0.0, 1))
+        tensor: Callable[[Any], Any] = torch.from_numpy
         return tensor
     if framework == "jax":
         import jax
