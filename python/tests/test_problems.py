@@ -49,7 +49,7 @@ def test_a_numpy_gradient_follows_the_curve_of_the_problem_in_rust(method: str) 
     ).curve()
     assert own.keys() == rust.keys()
     for name in own:
-        np.testing.assert_allclose(own[name], rust[name], rtol=1e-10, atol=1e-12, err_msg=name)
+        np.testing.assert_allclose(own[name], rust[name], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
 def test_rows_of_data_may_be_dense_sparse_or_of_other_types() -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from conftest import command
 
 import oneway as ow
 
@@ -87,11 +90,16 @@ def test_a_diverged_run_has_no_final_values_but_a_curve() -> None:
     assert "diverged" in repr(result)
 
 
-def test_certify_says_what_the_command_line_says() -> None:
-    found = ow.certify(
-        ow.problems.quadratic(dim=2, noise=0.1), "ring", "smtpp", agents=4, step=0.05, iterations=50, rounds=0
+def test_certify_says_what_the_command_line_says(tmp_path: Path) -> None:
+    text = '[problem]\nkind = "quadratic"\ndim = 2\nnoise = 0.1\n[run]\nagents = 4\niterations = 50\n'
+    text += '[[topology]]\nkind = "ring"\n[[method]]\nkind = "smtpp"\nstep = { size = 0.05 }\n'
+    (tmp_path / "file.toml").write_text(text, encoding="utf-8")
+    ran = command("certify", "file.toml", "--rounds", 0, "--json", at=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    problem = ow.problems.quadratic(dim=2, noise=0.1)
+    assert ow.certify(problem, "ring", "smtpp", agents=4, step=0.05, iterations=50, rounds=0) == json.loads(
+        ran.stdout
     )
-    assert found
 
 
 @pytest.mark.parametrize(
