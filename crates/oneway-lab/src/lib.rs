@@ -9,10 +9,11 @@ mod draw;
 mod number;
 mod request;
 mod studies;
+mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use oneway_experiment::names;
 
 use cli::args::{Args, Command};
@@ -38,7 +39,10 @@ pub fn main() -> ExitCode {
 /// ```
 pub fn main_with(registry: Registry) -> ExitCode {
     match registry.install() {
-        Ok(()) => ended(run(Args::parse())),
+        Ok(()) => match parsed(std::env::args_os()) {
+            Ok(args) => ended(run(args)),
+            Err(wrong) => wrong.exit(),
+        },
         Err(error) => ended(Err(error.into())),
     }
 }
@@ -46,7 +50,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
 /// The same from arguments that somebody else was given, the name of the program among them. Returns the exit
 /// code, also for `--help` and for arguments that are wrong.
 pub fn main_from(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
-    let code = match Args::try_parse_from(arguments) {
+    let code = match parsed(arguments) {
         Ok(args) => ended(run(args)),
         Err(wrong) => {
             let _ = wrong.print(); // nobody to tell
@@ -55,6 +59,17 @@ pub fn main_from(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 
     };
     // an `ExitCode` does not say what it is
     (0..=u8::MAX).find(|known| ExitCode::from(*known) == code).unwrap_or(1)
+}
+
+/// The arguments; help and messages fit the terminal.
+fn parsed(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Args, clap::Error> {
+    let command = Args::command();
+    let mut command = match terminal::Terminal::stdout().width {
+        Some(width) => command.term_width(width),
+        None => command,
+    };
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Args::from_arg_matches(&matches).map_err(|wrong| wrong.format(&mut command))
 }
 
 fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -85,7 +100,7 @@ fn ended(done: anyhow::Result<ExitCode>) -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("oneway: {}", bounded(&message(&error)));
+            terminal::warn(&bounded(&message(&error)));
             ExitCode::from(2)
         }
     }
