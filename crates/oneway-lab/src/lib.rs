@@ -90,6 +90,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Problems(list) => commands::list::problems(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),
+        Command::Man { dir } => commands::man(&dir),
         Command::Completions { shell } => commands::completions(shell),
     }
 }

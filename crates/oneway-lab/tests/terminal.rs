@@ -7,7 +7,7 @@ mod common;
 mod pty;
 
 use clap::ValueEnum;
-use common::{EXPERIMENT, Lab, changed, stderr, stdout};
+use common::{EXPERIMENT, Lab, stderr, stdout};
 use pty::{assert_fits, on_terminal, plain, without_codes};
 
 const WIDTHS: [u16; 4] = [40, 80, 120, 200];
@@ -38,18 +38,29 @@ kind = "sgp"
 step = 1e9
 "#;
 
+/// A clock, and a method that does not wait for others.
+const CLOCK: &str = r#"
+[clock]
+step = "exponential"
+[[method]]
+name = "alone"
+kind = "push-pull"
+asynchronous = true
+step = 0.05
+"#;
+
 /// A folder in which there is something to show.
 fn furnished() -> Lab {
     let lab = Lab::new();
     lab.write("experiment.toml", EXPERIMENT);
     lab.write("quadratic.toml", QUADRATIC);
-    let timed = changed(EXPERIMENT, "step = { size = 0.1 }", "step = { size = 0.1 }\nasynchronous = true");
-    lab.write("timed.toml", timed);
+    lab.write("timed.toml", format!("{EXPERIMENT}{CLOCK}"));
     for arguments in [
         &["run", "experiment.toml", "--no-report", "--out", "one"][..],
         &["run", "experiment.toml", "--no-report", "--out", "two", "--set", "method.SMTPP.step=0.3"],
         &["run", "quadratic.toml", "--no-report", "--out", "several/quadratic"],
         &["run", "experiment.toml", "--no-report", "--out", "several/experiment"],
+        &["run", "timed.toml", "--no-report", "--out", "timed", "--log-arrivals"],
     ] {
         let output = lab.oneway(arguments);
         assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
@@ -102,6 +113,20 @@ fn what_every_command_shows_fits_the_terminal() {
             assert_fits(&what, &last, columns.into());
             assert!(!without_codes(&last).trim().is_empty(), "{what} shows nothing");
         }
+    }
+}
+
+#[test]
+fn a_replay_fits_the_terminal() {
+    let lab = furnished();
+    let logs = std::fs::read_dir(lab.path("timed/arrivals")).unwrap().map(|log| log.unwrap().path());
+    let logs: Vec<String> = logs.map(|log| log.to_str().unwrap().to_owned()).collect();
+    for columns in WIDTHS {
+        let arguments: Vec<&str> = std::iter::once("replay").chain(logs.iter().map(String::as_str)).collect();
+        let shown = on_terminal(plain(&mut lab.command(&arguments)), columns, false);
+        assert!(shown.status.success(), "{}", shown.raw);
+        assert_fits(&format!("a replay at {columns} columns"), &shown.raw, columns.into());
+        assert!(shown.raw.contains("2 logs, all final states agree"), "{}", shown.raw);
     }
 }
 

@@ -68,6 +68,13 @@ pub(crate) fn default_folder(file: &Path, inner: &str) -> Result<PathBuf> {
     Ok(folder.join(inner))
 }
 
+/// `oneway man DIR`.
+pub(crate) fn man(dir: &Path) -> anyhow::Result<ExitCode> {
+    let place = || format!("cannot write to {}", dir.display());
+    std::fs::create_dir_all(dir).with_context(place)?;
+    Ok(ExitCode::SUCCESS)
+}
+
 /// `oneway completions SHELL`.
 pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<ExitCode> {
     let mut script = vec![];
