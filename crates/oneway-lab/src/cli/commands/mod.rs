@@ -72,6 +72,7 @@ pub(crate) fn default_folder(file: &Path, inner: &str) -> Result<PathBuf> {
 pub(crate) fn man(dir: &Path) -> anyhow::Result<ExitCode> {
     let place = || format!("cannot write to {}", dir.display());
     std::fs::create_dir_all(dir).with_context(place)?;
+    clap_mangen::generate_to(crate::cli::args::Args::command(), dir).with_context(place)?;
     Ok(ExitCode::SUCCESS)
 }
 
