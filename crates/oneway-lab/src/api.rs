@@ -121,7 +121,8 @@ pub fn tune(
 pub fn verify(dir: &Path, partial: bool, runner: &Runner) -> Result<(usize, Vec<String>)> {
     let (mut cells, mut differences) = (0, vec![]);
     for folder in manifest::folders(dir)? {
-        let (ran, found) = verify::verify_folder(&folder, verify::Given { partial, folder: None, progress: None }, runner)?;
+        let (ran, found) =
+            verify::verify_folder(&folder, verify::Given { partial, folder: None, progress: None }, runner)?;
         if runner.is_interrupted() {
             bail!("interrupted before all cells were run again");
         }

@@ -11,6 +11,7 @@ mod request;
 mod studies;
 mod terminal;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
@@ -41,7 +42,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
     match registry.install() {
         Ok(()) => match parsed(std::env::args_os()) {
             Ok(args) => ended(run(args)),
-            Err(wrong) => wrong.exit(),
+            Err(wrong) => ExitCode::from(explained(&wrong)),
         },
         Err(error) => ended(Err(error.into())),
     }
@@ -53,8 +54,7 @@ pub fn main_from(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 
     let code = match parsed(arguments) {
         Ok(args) => ended(run(args)),
         Err(wrong) => {
-            let _ = wrong.print(); // nobody to tell
-            return u8::try_from(wrong.exit_code()).unwrap_or(2);
+            return explained(&wrong);
         }
     };
     // an `ExitCode` does not say what it is
@@ -70,6 +70,20 @@ fn parsed(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Arg
     };
     let matches = command.try_get_matches_from_mut(arguments)?;
     Args::from_arg_matches(&matches).map_err(|wrong| wrong.format(&mut command))
+}
+
+/// Prints help, or what is wrong with the arguments; returns the exit code.
+fn explained(wrong: &clap::Error) -> u8 {
+    let text = wrong.render();
+    let (plain, painted) = (text.to_string(), text.ansi().to_string());
+    // nobody to tell of errors
+    let _ = match wrong.use_stderr() {
+        true => std::io::stderr().write_all(terminal::Terminal::stderr().fitted(&plain, &painted).as_bytes()),
+        false => {
+            std::io::stdout().write_all(terminal::Terminal::stdout().fitted(&plain, &painted).as_bytes())
+        }
+    };
+    u8::try_from(wrong.exit_code()).unwrap_or(2)
 }
 
 fn run(args: Args) -> anyhow::Result<ExitCode> {

@@ -33,7 +33,7 @@ kind = "smtpp"
 momentum = 0.1
 step = { size = 0.05, scaling = "effective" }
 [[method]]
-name = "Stochastic Gradient Push, wild"
+name = "Stochastic Gradient Push (wild)"
 kind = "sgp"
 step = 1e9
 "#;
@@ -180,7 +180,10 @@ fn colours_are_for_terminals_and_for_those_who_want_them() {
         let refused: String = refused.split_inclusive('\n').map(last_drawn).collect();
         let codes = refused.replace("\u{1b}[2K", ""); // the bar is removed
         assert!(!codes.contains('\u{1b}'), "{codes:?}");
-        assert_eq!(plain(&mut command()).output().unwrap().stdout.iter().position(|byte| *byte == 0x1b), None);
+        assert_eq!(
+            plain(&mut command()).output().unwrap().stdout.iter().position(|byte| *byte == 0x1b),
+            None
+        );
         let wanted = plain(&mut command()).env("CLICOLOR_FORCE", "1").output().unwrap();
         assert!(stdout(&wanted).contains("\u{1b}["), "{}", stdout(&wanted));
         let both = plain(&mut command()).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1").output().unwrap();
@@ -223,7 +226,8 @@ fn one_bar_for_a_whole_command() {
             let bars: Vec<&String> = states.iter().filter(|state| state.contains("% ")).collect();
             assert!(bars.iter().any(|bar| bar.contains(word)), "no bar says `{word}`: {states:?}");
             let text = states.join("\n");
-            let percent = |bar: &&String| bar.split('%').next()?.split_whitespace().last()?.parse::<u32>().ok();
+            let percent =
+                |bar: &&String| bar.split('%').next()?.split_whitespace().last()?.parse::<u32>().ok();
             let percents: Vec<u32> = bars.iter().filter_map(percent).collect();
             assert!(percents.windows(2).all(|pair| pair[0] <= pair[1]), "it goes back: {percents:?}\n{text}");
             for bar in bars {

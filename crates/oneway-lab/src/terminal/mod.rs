@@ -66,6 +66,22 @@ impl Terminal {
         lines.collect()
     }
 
+    /// Text that others have made, in which only lines that are too long are broken, and lose their colours.
+    pub(crate) fn fitted(self, plain: &str, painted: &str) -> String {
+        const USAGE: &str = "Usage: ";
+        let lines = plain.lines().zip(painted.lines()).map(|(plain, painted)| {
+            match self.width.is_none_or(|limit| wrap::width(plain) <= limit) {
+                true if self.colours => format!("{painted}\n"),
+                true => format!("{plain}\n"),
+                false => match plain.strip_prefix(USAGE) {
+                    Some(rest) => self.hanging(USAGE, rest, USAGE.len()),
+                    None => self.text(plain),
+                },
+            }
+        });
+        lines.collect()
+    }
+
     /// `before` and `text`, broken between words; further lines are indented by `indent`.
     fn hanging(self, before: &str, text: &str, indent: usize) -> String {
         let Some(width) = self.width.map(|width| width.min(LONGEST_LINE)) else {

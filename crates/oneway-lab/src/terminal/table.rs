@@ -170,8 +170,7 @@ impl Table {
 
     /// Columns that have something to show.
     fn filled(&self) -> Vec<usize> {
-        let filled =
-            |at: &usize| !self.columns[*at].minor || self.cells().any(|row| !row[*at].is_nothing());
+        let filled = |at: &usize| !self.columns[*at].minor || self.cells().any(|row| !row[*at].is_nothing());
         (0..self.columns.len()).filter(filled).collect()
     }
 

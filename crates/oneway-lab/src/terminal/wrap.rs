@@ -26,7 +26,7 @@ pub(super) fn wrap(line: &str, first: usize, rest: usize) -> Vec<String> {
             if !begun || width(word) > rest {
                 // a word that fits no line: what fits of it, if that is more than a scrap
                 let head = head(word, room.saturating_sub(gap), !begun && room == rest);
-                if !head.is_empty() && (!begun || head.ends_with(BREAKS)) {
+                if !head.is_empty() && gap <= room && (!begun || head.ends_with(BREAKS)) {
                     push(&mut lines, gap, head);
                     word = &word[head.len()..];
                 }

@@ -51,7 +51,8 @@ pub fn without_codes(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        let end = part.find(|c: char| c.is_ascii_alphabetic()).expect("a control sequence ends with a letter");
+        let end =
+            part.find(|c: char| c.is_ascii_alphabetic()).expect("a control sequence ends with a letter");
         plain += &part[end + 1..];
     }
     assert!(!plain.contains('\u{1b}'), "another escape: {plain:?}");

@@ -26,7 +26,6 @@ use oneway_experiment::plan::Cell;
 use oneway_experiment::results::manifest::Manifest;
 use oneway_experiment::runner::Runner;
 
-
 /// A runner that Ctrl-C stops: once to finish tidily, twice at once.
 fn runner(threads: Option<u16>) -> Result<Runner> {
     let runner = Runner::new(threads)?;

@@ -15,10 +15,10 @@ use oneway_experiment::results::repetitions::Repetitions;
 use serde::Deserialize;
 
 use crate::cli::args::ReportArgs;
+use crate::cli::progress::Bar;
 use crate::draw::figure::gallery::{self, Picture};
 use crate::draw::report::final_values::final_values;
 use crate::draw::report::{Report, TableBlock, VerdictRow, page};
-use crate::cli::progress::Bar;
 use crate::studies::sensitivity::Sensitivity;
 use crate::terminal::{Screen, warn};
 

@@ -226,9 +226,8 @@ impl Runs<'_> {
         self.progress.advance(rounds(cells) - rounds(&new));
         let ran = self.runner.run_within(&self.progress, &new, &self.store, self.fresh)?;
         self.done.extend(ran.into_iter().map(|ran| (ran.cell.key, ran.result)));
-        let known = |cell: &Cell<'a>| {
-            Some(Ran { cell: cell.clone(), result: self.done.get(&cell.key)?.clone() })
-        };
+        let known =
+            |cell: &Cell<'a>| Some(Ran { cell: cell.clone(), result: self.done.get(&cell.key)?.clone() });
         Ok(cells.iter().filter_map(known).collect())
     }
 }

@@ -28,7 +28,9 @@ pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
     let folders = manifest::folders(&args.dir)?;
     let bar = Bar::new(&[("running again", 1)]);
     // of what is not there, nothing is run
-    let rounds = |dir: &PathBuf| Manifest::read(dir).map_or(0, |manifest| manifest.cells.iter().map(|cell| cell.end.rounds).sum());
+    let rounds = |dir: &PathBuf| {
+        Manifest::read(dir).map_or(0, |manifest| manifest.cells.iter().map(|cell| cell.end.rounds).sum())
+    };
     let part = bar.part(0, folders.iter().map(rounds).sum());
     for dir in &folders {
         let (cells, differences) = verify_folder(dir, Given { progress: Some(&part), ..given }, &runner)?;

@@ -112,7 +112,8 @@ pub(crate) fn table(audited: &[Audited]) -> Table {
     let mut table = Table::new([
         column("inequality"),
         column("form"),
-        column("smallest slack").about("right side / left side, the least of all rounds; below 1 it is violated"),
+        column("smallest slack")
+            .about("right side / left side, the least of all rounds; below 1 it is violated"),
         column("where").prose().minor(),
         column("verdict").prose(),
     ]);
@@ -147,10 +148,8 @@ pub(crate) fn summary(audited: &[Audited]) -> String {
     let rules = by_rule(audited);
     let is_violated = |(_, check): &(&Audited, &Check)| matches!(check.verdict, Verdict::Violated { .. });
     let violated = |checks: &&Vec<(&Audited, &Check)>| checks.iter().any(is_violated);
-    let [violated, hold] = [
-        rules.iter().filter(violated).count(),
-        rules.iter().filter(|checks| all_hold(checks)).count(),
-    ];
+    let [violated, hold] =
+        [rules.iter().filter(violated).count(), rules.iter().filter(|checks| all_hold(checks)).count()];
     format!(
         "{} of {} inequalities hold, {violated} are violated, {} open or not checked; {} audited",
         hold,

@@ -345,7 +345,10 @@ fn the_table_fits_terminals_of_every_width() {
         let text = screen.into_text();
         assert!(text.lines().all(|line| width(line) <= columns), "{text}");
         let boxed = text.starts_with('┌');
-        assert!(!boxed || text.lines().all(|line| width(line) == width(text.lines().next().unwrap())), "{text}");
+        assert!(
+            !boxed || text.lines().all(|line| width(line) == width(text.lines().next().unwrap())),
+            "{text}"
+        );
         assert_eq!(boxed, columns > 40, "{text}");
         assert!(text.contains("does not hold") && (text.contains("the paper says") || !boxed));
     }

@@ -134,8 +134,8 @@ fn averaging(all: &[Inspection]) -> Table {
         column("π_C").about("of what is pushed").prose(),
         column("ρ_R").about("what is left of a disagreement after a round, in the long run"),
         column("ρ_C"),
-        column("mixing R").about("rounds in which it falls by a factor e").prose(),
-        column("mixing C").prose(),
+        column("mixing R").about("rounds in which it falls by a factor e").prose().minor(),
+        column("mixing C").prose().minor(),
     ]);
     for facts in all {
         for sub in &facts.subgraphs {
@@ -195,7 +195,12 @@ fn vectors(screen: &mut Screen, all: &[Inspection]) {
             for (name, shares) in [("π_R", &sub.pi_r), ("π_C", &sub.pi_c)] {
                 if range(shares).contains('…') {
                     let shares: Vec<String> = shares.iter().map(|&share| number(share)).collect();
-                    screen.text(&format!("{} {} {name} = ({})", facts.topology, sub.graph, shares.join(", ")));
+                    screen.text(&format!(
+                        "{} {} {name} = ({})",
+                        facts.topology,
+                        sub.graph,
+                        shares.join(", ")
+                    ));
                 }
             }
         }

@@ -189,10 +189,9 @@ impl<'e> Search<'e> {
         ]);
         for trial in &self.trials {
             let (note, style) = match trial {
-                Trial { score: None, .. } => (
-                    "every candidate diverged, or ended worse than it began: left as it was",
-                    Style::Bad,
-                ),
+                Trial { score: None, .. } => {
+                    ("every candidate diverged, or ended worse than it began: left as it was", Style::Bad)
+                }
                 Trial { own: true, .. } => ("the file's own", Style::Plain),
                 Trial { edge: true, .. } => ("at the edge of the grid: look further", Style::Open),
                 _ => ("", Style::Plain),

@@ -43,7 +43,10 @@ fn a_narrow_table_loses_minor_columns_then_breaks_prose_then_is_stacked() {
     assert_eq!(table.left_out(at(natural)), None);
 
     let without = table.show(at(natural - 1));
-    assert!(!without.contains("µs") && without.contains("it is what the others are measured by"), "{without}");
+    assert!(
+        !without.contains("µs") && without.contains("it is what the others are measured by"),
+        "{without}"
+    );
     assert_eq!(table.left_out(at(natural - 1)).unwrap(), "on a wider terminal also: µs");
     assert_eq!(table.legend(at(natural - 1)).unwrap(), "loss: F(x̄) at the end", "of what is shown");
 

@@ -167,7 +167,13 @@ fn table(left: &Side, right: &Side) -> (Table, usize) {
             .filter_map(|found| found.repetitions.note().map(|note| format!("{}: {note}", found.side.name)));
         let notes: Vec<String> = notes.collect();
         if !notes.is_empty() {
-            table.row(["".to_owned(), "counted".to_owned(), NOTHING.to_owned(), NOTHING.to_owned(), notes.join("; ")]);
+            table.row([
+                "".to_owned(),
+                "counted".to_owned(),
+                NOTHING.to_owned(),
+                NOTHING.to_owned(),
+                notes.join("; "),
+            ]);
         }
     }
     (table, beyond)
