@@ -80,9 +80,35 @@ claims:
     cargo run --release -p oneway-lab -- reproduce
     python3 scripts/check-claims.py out/reproduce
 
-# Licences, advisories and sources of all dependencies (needs cargo-deny)
-deny:
-    cargo deny check
+# `just deny --offline` where the database of advisories is there already.
+# Licences, advisories and sources of all dependencies (`cargo install cargo-deny` first)
+deny *options:
+    cargo deny --all-features {{options}} check
+
+# `--target TRIPLE` for another target, `--binary PATH` for a program that is built already.
+# A release archive with manual pages, completions and its SHA-256, in out/release
+release-archive *options:
+    scripts/release/archive {{options}}
+
+# Unpacks an archive into an empty folder and uses it with an empty environment
+release-try archive:
+    scripts/release/try {{archive}}
+
+# A Homebrew formula for an archive that will lie in the folder `url`
+release-formula archive url:
+    scripts/release/formula {{archive}} {{url}} > out/release/oneway.rb
+
+# The Python wheel, in out/release
+release-wheel:
+    python3 -m pip wheel . --no-deps --wheel-dir out/release
+
+# All crates as the registry would get them, in the order of their dependencies; nothing is uploaded
+release-crates *options:
+    cargo publish --workspace --dry-run {{options}}
+
+# An image with the command in it (needs podman)
+release-image:
+    podman build -f deploy/Containerfile.oneway -t oneway .
 
 # The packed a9a, from the raw records
 pack-a9a:

@@ -68,7 +68,7 @@ pub fn certify(experiment: &Experiment, runner: &Runner, rounds: u64) -> Result<
     let problems = runner.install(|| certify::Problems::new(&plan))?;
     let store = CellStore::none();
     let ran = runner.run(&plan.cells(), &store, false)?;
-    let regions = Region::all(&plan, &problems, Ways { runner, store: &store, rounds })?;
+    let regions = Region::all(&plan, &problems, Ways { runner, store: &store, rounds, progress: None })?;
     if runner.is_interrupted() {
         return Ok(None);
     }
@@ -121,7 +121,8 @@ pub fn tune(
 pub fn verify(dir: &Path, partial: bool, runner: &Runner) -> Result<(usize, Vec<String>)> {
     let (mut cells, mut differences) = (0, vec![]);
     for folder in manifest::folders(dir)? {
-        let (ran, found) = verify::verify_folder(&folder, verify::Given { partial, folder: None }, runner)?;
+        let (ran, found) =
+            verify::verify_folder(&folder, verify::Given { partial, folder: None, progress: None }, runner)?;
         if runner.is_interrupted() {
             bail!("interrupted before all cells were run again");
         }

@@ -9,10 +9,12 @@ mod draw;
 mod number;
 mod request;
 mod studies;
+mod terminal;
 
+use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use oneway_experiment::names;
 
 use cli::args::{Args, Command};
@@ -38,7 +40,10 @@ pub fn main() -> ExitCode {
 /// ```
 pub fn main_with(registry: Registry) -> ExitCode {
     match registry.install() {
-        Ok(()) => ended(run(Args::parse())),
+        Ok(()) => match parsed(std::env::args_os()) {
+            Ok(args) => ended(run(args)),
+            Err(wrong) => ExitCode::from(explained(&wrong)),
+        },
         Err(error) => ended(Err(error.into())),
     }
 }
@@ -46,15 +51,39 @@ pub fn main_with(registry: Registry) -> ExitCode {
 /// The same from arguments that somebody else was given, the name of the program among them. Returns the exit
 /// code, also for `--help` and for arguments that are wrong.
 pub fn main_from(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 {
-    let code = match Args::try_parse_from(arguments) {
+    let code = match parsed(arguments) {
         Ok(args) => ended(run(args)),
         Err(wrong) => {
-            let _ = wrong.print(); // nobody to tell
-            return u8::try_from(wrong.exit_code()).unwrap_or(2);
+            return explained(&wrong);
         }
     };
     // an `ExitCode` does not say what it is
     (0..=u8::MAX).find(|known| ExitCode::from(*known) == code).unwrap_or(1)
+}
+
+/// The arguments; help and messages fit the terminal.
+fn parsed(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Args, clap::Error> {
+    let command = Args::command();
+    let mut command = match terminal::Terminal::stdout().width {
+        Some(width) => command.term_width(width),
+        None => command,
+    };
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Args::from_arg_matches(&matches).map_err(|wrong| wrong.format(&mut command))
+}
+
+/// Prints help, or what is wrong with the arguments; returns the exit code.
+fn explained(wrong: &clap::Error) -> u8 {
+    let text = wrong.render();
+    let (plain, painted) = (text.to_string(), text.ansi().to_string());
+    // nobody to tell of errors
+    let _ = match wrong.use_stderr() {
+        true => std::io::stderr().write_all(terminal::Terminal::stderr().fitted(&plain, &painted).as_bytes()),
+        false => {
+            std::io::stdout().write_all(terminal::Terminal::stdout().fitted(&plain, &painted).as_bytes())
+        }
+    };
+    u8::try_from(wrong.exit_code()).unwrap_or(2)
 }
 
 fn run(args: Args) -> anyhow::Result<ExitCode> {
@@ -75,6 +104,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Problems(list) => commands::list::problems(&list),
         Command::Topologies(list) => commands::list::topologies(&list),
         Command::Data(data) => commands::data::data(&data),
+        Command::Man { dir } => commands::man(&dir),
         Command::Completions { shell } => commands::completions(shell),
     }
 }
@@ -85,7 +115,7 @@ fn ended(done: anyhow::Result<ExitCode>) -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("oneway: {}", bounded(&message(&error)));
+            terminal::warn(&bounded(&message(&error)));
             ExitCode::from(2)
         }
     }

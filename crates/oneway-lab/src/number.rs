@@ -1,5 +1,6 @@
-//! Numbers as text, for readers: every format that tables, sentences, pages and figures use. `page.js` writes
-//! [`number`] the same way.
+//! Numbers as text, for readers: every format that tables, sentences, pages and figures use. On the terminal
+//! they are [`short`] (and [`short_with_error`] where there are repetitions), on pages [`number`] (and
+//! [`with_error`]), which `page.js` writes the same way.
 
 /// A number with four significant digits: `0.3127`, `1.25 × 10⁻⁵`.
 pub(crate) fn number(value: f64) -> String {
@@ -55,19 +56,37 @@ pub(crate) fn mean_and_error(values: &[f64]) -> Option<String> {
 
 /// A number and how uncertain it is, in one unit, unless they are far apart.
 pub(crate) fn with_error(value: f64, error: f64) -> String {
+    match in_one_unit(value, error, -3..6) {
+        None => format!("{} ± {}", number(value), number(error)),
+        Some(([value, error], 0)) => minus(&format!("{value} ± {error}")),
+        Some(([value, error], unit)) => {
+            format!("({} ± {}) × {}", minus(&value), minus(&error), power_of_ten(unit))
+        }
+    }
+}
+
+/// The same that is short everywhere, for tables on the terminal: `0.3391 ± 0.0012`, `(1.11 ± 0.17)e-3`. A
+/// number alone where there is no error.
+pub(crate) fn short_with_error(value: f64, error: Option<f64>) -> String {
+    let Some(error) = error.filter(|error| *error != 0.0) else { return short(value) };
+    match in_one_unit(value, error, -2..4) {
+        None => format!("{} ± {}", short(value), short(error)),
+        Some(([value, error], 0)) => format!("{value} ± {error}"),
+        Some(([value, error], unit)) => format!("({value} ± {error})e{unit}"),
+    }
+}
+
+/// A number and its error, which has two digits, and the power of ten that they are to be multiplied with: 0
+/// if the larger of them has its first digit at one of the `plain` powers. Nothing if they are far apart.
+fn in_one_unit(value: f64, error: f64, plain: std::ops::Range<i32>) -> Option<([String; 2], i32)> {
     let power = |x: f64| if x == 0.0 { i32::MIN } else { x.abs().log10().floor() as i32 };
     let (largest, smallest) = (power(value).max(power(error)), power(error));
     if !(value.is_finite() && error.is_finite() && error > 0.0 && largest - smallest <= 5) {
-        return format!("{} ± {}", number(value), number(error));
+        return None;
     }
-    let unit = if (-3..6).contains(&largest) { 0 } else { largest };
+    let unit = if plain.contains(&largest) { 0 } else { largest };
     let places = usize::try_from(unit - smallest + 1).unwrap_or(0);
-    let [value, error] =
-        [value, error].map(|x| format!("{:.places$}", x / 10_f64.powi(unit)).replace('-', "−"));
-    match unit {
-        0 => format!("{value} ± {error}"),
-        unit => format!("({value} ± {error}) × {}", power_of_ten(unit)),
-    }
+    Some(([value, error].map(|x| format!("{:.places$}", x / 10_f64.powi(unit))), unit))
 }
 
 /// `1 run`, `2 runs`.
@@ -117,20 +136,6 @@ pub(crate) fn significant(value: f64, digits: i32) -> String {
         }
     };
     minus(&text)
-}
-
-/// This number of digits after the point; three digits and an exponent where it is large; a dash for nothing.
-pub(crate) fn fixed(value: Option<f64>, digits: usize) -> String {
-    match value {
-        Some(large) if large.abs() >= 1e6 => scientific(value),
-        Some(value) => format!("{value:.digits$}"),
-        None => "–".to_owned(),
-    }
-}
-
-/// Three digits and an exponent; a dash for nothing.
-pub(crate) fn scientific(value: Option<f64>) -> String {
-    value.map_or("–".to_owned(), |value| format!("{value:.2e}"))
 }
 
 /// Three digits at most, for a cell of a figure: `0.25`, `12.5`, `3e-5`.
@@ -206,6 +211,25 @@ mod tests {
         assert_eq!(with_error(1234.6, 20.0), "1235 ± 20");
         assert_eq!(with_error(0.5, 1e-12), "0.5 ± 1 × 10⁻¹²");
         assert_eq!(with_error(1.5, f64::INFINITY), "1.5 ± ∞");
+    }
+
+    #[test]
+    fn short_errors_are_in_the_unit_of_their_number() {
+        let cases = [
+            ((0.33912, 0.00123), "0.3391 ± 0.0012"),
+            ((1.113e-3, 1.7e-4), "(1.11 ± 0.17)e-3"),
+            ((-3e9, 1e9), "(-3.0 ± 1.0)e9"),
+            ((1234.6, 20.0), "1235 ± 20"),
+            ((0.5, 1e-12), "0.5 ± 1e-12"),
+            ((0.0, 0.012), "0.000 ± 0.012"),
+            ((2.0, 0.0), "2"),
+            ((1.5, f64::INFINITY), "1.5 ± ∞"),
+        ];
+        for ((value, error), written) in cases {
+            assert_eq!(short_with_error(value, Some(error)), written);
+            assert!(leading(written).is_some());
+        }
+        assert_eq!(short_with_error(0.25, None), "0.25");
     }
 
     #[test]

@@ -283,3 +283,23 @@ fn every_command_has_help() {
         assert!(text_of(arguments).contains(word), "{arguments:?}: {word}");
     }
 }
+
+#[test]
+fn every_command_has_a_manual_page() {
+    let lab = Lab::new();
+    let output = lab.oneway(&["man", "pages"]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{}", stderr(&output));
+    let page = |name: &str| std::fs::read_to_string(lab.path("pages").join(format!("{name}.1"))).unwrap();
+    assert!(page("oneway").starts_with(".ie") && page("oneway").contains(".TH oneway 1"), "{}", page("oneway"));
+    for name in ["reproduce", "run", "tune", "audit", "inspect", "sweep-stability", "data", "completions"] {
+        let page = page(&format!("oneway-{name}"));
+        assert!(page.contains(&format!(".TH oneway-{name} 1")), "{page}");
+        assert!(page.contains(".SH OPTIONS"), "{page}");
+    }
+    assert!(page("oneway-run").contains("Run an experiment file"));
+    assert!(!lab.path("pages/oneway-man.1").exists(), "it is for those who pack it");
+    // a file is no folder
+    let output = lab.oneway(&["man", "rows.txt"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("oneway: cannot write to rows.txt"), "{}", stderr(&output));
+}

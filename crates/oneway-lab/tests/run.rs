@@ -334,7 +334,8 @@ fn results_go_to_out_by_default_and_replace_older_ones() {
     assert!(output.status.success() && output.stderr.is_empty());
     let shown = stdout(&output);
     assert!(shown.contains("2 completed") && shown.contains("SMTPP") && shown.contains("loop"), "{shown}");
-    assert!(shown.ends_with("out/small/curves.csv\nout/small/summary.json\n"), "{shown}");
+    let (_, end) = shown.split_once("out/small/curves.csv\nout/small/summary.json\n").unwrap();
+    assert!(end.starts_with("2 runs: 2 completed; ") && end.ends_with(" s\n"), "{shown}");
     let first = Results::read(&lab.path("out/small"));
     assert!(lab.oneway(&["run", "small.toml", "--no-report", "--set", "run.seed=2"]).status.success());
     let second = Results::read(&lab.path("out/small"));

@@ -55,6 +55,13 @@ pub(crate) enum Command {
     Topologies(ListArgs),
     /// Export or describe a dataset
     Data(DataArgs),
+    /// Write a manual page for each command into a folder
+    #[command(hide = true)] // for those who pack it
+    Man {
+        /// The folder
+        #[arg(value_name = "DIR", value_parser = output())]
+        dir: PathBuf,
+    },
     /// Print a completion script for a shell
     Completions {
         /// The shell

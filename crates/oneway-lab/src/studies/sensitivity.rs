@@ -1,9 +1,9 @@
 //! The sensitivity study: how SMTPP stands to CSGDM under every reading of what the paper leaves open.
 
-use comfy_table::{Table, presets};
 use oneway_experiment::results::curves::Curve;
 
 use crate::draw::figure::from_curves;
+use crate::terminal::{Table, column};
 
 /// The ends of the plateaus of the step size.
 const PLATEAUS: [u64; 3] = [300, 600, 900];
@@ -38,12 +38,10 @@ impl Sensitivity {
 
     /// For the terminal.
     pub(crate) fn table(&self) -> Table {
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_BORDERS_ONLY);
         let header = std::iter::once("‖∇F‖² over CSGDM's".to_owned()).chain(self.header.iter().cloned());
-        table.set_header(header.collect::<Vec<_>>());
+        let mut table = Table::new(header.map(column));
         for (name, ratios) in self.rows_as_text() {
-            table.add_row(std::iter::once(name).chain(ratios).collect::<Vec<_>>());
+            table.row(std::iter::once(name).chain(ratios));
         }
         table
     }

@@ -21,7 +21,7 @@ pub struct Cell<'a> {
     /// Seed of the sampling: the same for all methods and topologies of a repetition.
     pub(crate) seed: u64,
     /// Hash of all that the result depends on, the code included.
-    pub(crate) key: String,
+    pub key: String,
 }
 
 impl Entry {

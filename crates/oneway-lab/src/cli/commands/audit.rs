@@ -1,6 +1,5 @@
 //! `oneway audit`: an experiment file → every inequality of the theory, put to its runs.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -11,9 +10,11 @@ use oneway_experiment::runner::pool;
 
 use super::default_folder;
 use crate::cli::args::AuditArgs;
+use crate::cli::progress::Bar;
 use crate::draw::figure::gallery;
 use crate::draw::report::page;
 use crate::studies::audit::{Audited, Candidates, pictures, written};
+use crate::terminal::Screen;
 
 /// Runs the command.
 pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
@@ -33,8 +34,12 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
         bail!("{}: nothing to audit: {}", args.file.display(), reasons.join("; "));
     }
     // nothing is written before all that can be wrong has been found
-    let audited = pool.install(|| chosen.iter().map(Audited::new).collect::<Result<Vec<_>>>());
+    let bar = Bar::new(&[("auditing", 9), ("drawing", 1)]);
+    let part = bar.part(0, chosen.len() as u64);
+    let audit = |candidate| Audited::new(candidate).inspect(|_| part.advance(1));
+    let audited = pool.install(|| chosen.iter().map(audit).collect::<Result<Vec<_>>>());
     let audited = audited.with_context(|| args.file.display().to_string())?;
+    bar.part(1, 0);
 
     let folder = OutputFolder::prepare(&out)?;
     let figures = folder.inside("figures")?;
@@ -46,9 +51,12 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<ExitCode> {
         folder.write("report.html", page(&written::report(&plan, &audited, &skipped, pictures)?))?,
     ];
     folder.settle("audit")?;
-    let files = files.map(|path| path.display().to_string());
-    let said =
-        format!("{}\n{}\n{}", written::table(&audited), written::notes(&audited, &skipped), files.join("\n"));
-    writeln!(std::io::stdout(), "{said}")?;
+    drop(bar);
+    let mut screen = Screen::stdout();
+    screen.table(&written::table(&audited));
+    screen.text(&written::notes(&audited, &skipped));
+    files.iter().for_each(|path| screen.file(path));
+    screen.summary(&written::summary(&audited));
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,9 +10,11 @@ use oneway_experiment::plan::Plan;
 use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::results::folder::OutputFolder;
 
-use super::default_folder;
+use super::{default_folder, rounds};
 use crate::cli::args::CertifyArgs;
+use crate::cli::progress::Bar;
 use crate::studies::certify::{Problems, Region, Ways, show};
+use crate::terminal::{Screen, warn};
 
 /// Runs the command.
 pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
@@ -26,25 +28,32 @@ pub(crate) fn certify(args: &CertifyArgs) -> Result<ExitCode> {
 
     let store = CellStore::new(folder.path());
     let cells = plan.cells();
-    let ran = runner.run(&cells, &store, false)?;
-    let ways = Ways { runner: &runner, store: &store, rounds: args.rounds };
+    let bar = Bar::new(&[("running", 4), ("mapping", 5), ("drawing", 1)]);
+    let ran = runner.run_within(&bar.part(0, rounds(&cells)), &cells, &store, false)?;
+    let mapping = bar.part(1, Region::most_rounds(&plan, args.rounds));
+    let ways = Ways { runner: &runner, store: &store, rounds: args.rounds, progress: Some(&mapping) };
     let regions = Region::all(&plan, &problems, ways)?;
     if runner.is_interrupted() {
-        eprintln!("oneway: interrupted; what is finished is kept for the next run");
+        drop(bar);
+        warn("interrupted; what is finished is kept for the next run");
         return Ok(ExitCode::from(130));
     }
+    bar.part(2, 0);
     let findings = runner.install(|| problems.findings(&plan, &ran, regions))?;
 
     let json = serde_json::to_string_pretty(&findings)? + "\n";
     let mut written = vec![folder.write("certify.json", &json)?];
     written.push(runner.install(|| show::page(&folder, &args.file, &plan, &findings))?);
     folder.settle("certify")?;
-    let mut out = std::io::stdout();
+    drop(bar);
     if args.json {
-        write!(out, "{json}")?;
+        write!(std::io::stdout(), "{json}")?;
     } else {
-        let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-        writeln!(out, "{}\n{}", show::text(&findings), files.join("\n"))?;
+        let mut screen = Screen::stdout();
+        show::text(&mut screen, &findings);
+        written.iter().for_each(|path| screen.file(path));
+        screen.summary(&show::summary(&findings));
+        screen.show()?;
     }
     Ok(ExitCode::SUCCESS)
 }

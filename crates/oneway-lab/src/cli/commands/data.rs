@@ -10,10 +10,10 @@ use oneway::data::{Dataset, Split};
 use oneway_experiment::problem::dataset::{DatasetSpec, Named};
 
 use crate::cli::args::{DataArgs, DataCommand, Embedded, SplitArg};
+use crate::terminal::Screen;
 
 /// Runs the command.
 pub(crate) fn data(args: &DataArgs) -> Result<ExitCode> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
     match &args.command {
         DataCommand::Export { dataset, split } => {
             let named = match dataset {
@@ -24,32 +24,34 @@ pub(crate) fn data(args: &DataArgs) -> Result<ExitCode> {
                 SplitArg::Train => Split::Train,
                 SplitArg::Test => Split::Test,
             };
+            let mut out = BufWriter::new(std::io::stdout().lock());
             libsvm::write(&named.load(split)?, &mut out)?;
+            out.flush()?;
         }
         DataCommand::Info { dataset, features } => {
+            let mut screen = Screen::stdout();
             match DatasetSpec::new(dataset, Path::new(""), *features, Split::Train)? {
                 DatasetSpec::Named(named, _) => {
-                    writeln!(out, "{}: {}", named.name(), named.about())?;
-                    describe(&mut out, "train", &named.load(Split::Train)?)?;
-                    describe(&mut out, "test", &named.load(Split::Test)?)?;
+                    screen.text(&format!("{}: {}", named.name(), named.about()));
+                    screen.text(&described("train", &named.load(Split::Train)?));
+                    screen.text(&described("test", &named.load(Split::Test)?));
                 }
                 file => {
                     // labels that are no signs are described as they are
                     let data = file.load(Labels::Signs).or_else(|_| file.load(Labels::Numbers))?;
-                    writeln!(out, "{dataset}")?;
-                    describe(&mut out, "rows", &data)?;
+                    screen.text(dataset);
+                    screen.text(&described("rows", &data));
                 }
             }
+            screen.show()?;
         }
     }
-    out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn describe(out: &mut impl Write, part: &str, data: &Dataset) -> std::io::Result<()> {
+fn described(part: &str, data: &Dataset) -> String {
     let values = if data.rows.is_binary() { "all 1" } else { "real" };
-    writeln!(
-        out,
+    format!(
         "{part:>5}: {} rows ({}), {} features, {} non-zeros ({values})",
         data.len(),
         labels(data),

@@ -15,11 +15,12 @@ use oneway_experiment::supplies::Supplies;
 use serde_json::json;
 
 use crate::cli::args::InspectArgs;
-use crate::cli::progress::Spinner;
+use crate::cli::progress::Bar;
 use crate::draw::figure::gallery;
 use crate::request;
 use crate::studies::inspect::facts::Network;
 use crate::studies::inspect::{advice, drawing, table};
+use crate::terminal::Screen;
 
 /// Runs the command.
 pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
@@ -33,11 +34,11 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
     let folder = args.out.as_deref().map(OutputFolder::prepare).transpose()?;
     let mut all = vec![];
     let mut pictures = vec![];
+    let bar = Bar::new(&[("asking", 1)]);
+    let part = bar.part(0, networks.len() as u64);
     for (at, network) in networks.iter().enumerate() {
-        let spinner =
-            Spinner::new(format!("{}: how it averages, and which steps it bears", network.spec.name));
         let mut facts = network.inspect(&methods, args.momentum)?;
-        drop(spinner);
+        part.advance(1);
         if folder.is_some() {
             pictures.extend(drawing::pictures(network, &mut facts)?.into_iter().map(|picture| (at, picture)));
         }
@@ -51,16 +52,21 @@ pub(crate) fn inspect(args: &InspectArgs) -> Result<ExitCode> {
             all[owner].drawings.push(folder.path().join(&picture.file).display().to_string());
         }
     }
+    drop(bar);
     let comparison = advice::comparison(&all);
-    let mut out = std::io::stdout().lock();
     if args.json {
         let together: Vec<String> = comparison.into_iter().collect();
-        writeln!(out, "{:#}", json!({ "topologies": all, "advice": together }))?;
+        writeln!(std::io::stdout(), "{:#}", json!({ "topologies": all, "advice": together }))?;
     } else {
-        write!(out, "{}", table::text(&all, comparison.as_deref()))?;
+        let mut screen = Screen::stdout();
+        table::show(&mut screen, &all, comparison.as_deref());
         for (i, drawing) in all.iter().flat_map(|facts| &facts.drawings).enumerate() {
-            writeln!(out, "{}drawn: {drawing}.svg, .png and .pdf", if i == 0 { "\n" } else { "" })?;
+            if i == 0 {
+                screen.gap();
+            }
+            screen.text(&format!("drawn: {drawing}.svg, .png and .pdf"));
         }
+        screen.show()?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -15,7 +15,9 @@ use oneway_experiment::results::folder::OutputFolder;
 use serde_json::{Value, json};
 
 use crate::cli::args::{ListArgs, MethodsArgs};
+use crate::number::counted;
 use crate::studies::methods_page::{self, Facts};
+use crate::terminal::Screen;
 
 /// `oneway methods`.
 pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
@@ -31,7 +33,11 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         let kind = registry.method(name)?;
         match args.list.json {
             true => writeln!(out, "{:#}", of_method(kind)?)?,
-            false => print_method(&mut out, kind)?,
+            false => {
+                let mut screen = Screen::stdout();
+                show_method(&mut screen, kind)?;
+                screen.show()?;
+            }
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -49,41 +55,58 @@ pub(crate) fn methods(args: &MethodsArgs) -> Result<ExitCode> {
         writeln!(out, "{lists:#}")?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut screen = Screen::stdout();
     for kind in registry.methods() {
-        writeln!(out, "{}\n    {}", kind.name, kind.about)?;
-        writeln!(out, "    rule     {}", Facts::new(kind)?.equations.join("; "))?;
+        name(&mut screen, kind.name, kind.about);
+        screen.entry("rule", NAMES, &Facts::new(kind)?.equations.join("; "));
         if let Some(alters) = kind.alters {
-            writeln!(out, "             {alters}")?;
+            screen.entry("", NAMES, alters);
         }
-        writeln!(out, "    network  {}", network(kind))?;
-        print_parameters(&mut out, kind.parameters)?;
+        screen.entry("network", NAMES, &network(kind));
+        show_parameters(&mut screen, kind.parameters);
     }
-    writeln!(out, "\nEstimators, for methods that take one (all but those that say what they track):\n")?;
+    screen.text("\nEstimators, for methods that take one (all but those that say what they track):\n\n");
     for kind in registry.estimators() {
-        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
-        print_parameters(&mut out, kind.parameters)?;
+        name(&mut screen, kind.name, kind.about);
+        screen.entry("rule", NAMES, kind.rule);
+        show_parameters(&mut screen, kind.parameters);
     }
-    writeln!(out, "\nCombinators, keys of any method:\n")?;
+    screen.text("\nCombinators, keys of any method:\n\n");
     for kind in COMBINATORS {
-        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
-        for Parameter { name, about, .. } in kind.parameters {
-            writeln!(out, "    {name:<8} {about}")?;
-        }
+        name(&mut screen, kind.name, kind.about);
+        screen.entry("rule", NAMES, kind.rule);
+        kind.parameters.iter().for_each(|parameter| screen.entry(parameter.name, NAMES, parameter.about));
     }
-    writeln!(
-        out,
-        "\nEvery method also takes `step`: a number, or {{ size, scaling, decay, every, schedule, warmup }}."
-    )?;
+    screen.text(
+        "\nEvery method also takes `step`: a number, or { size, scaling, decay, every, schedule, warmup }.",
+    );
+    screen.summary(&format!(
+        "{}, {}, {}; all about one: `oneway methods NAME`",
+        counted(registry.methods().len() as u64, "method"),
+        counted(registry.estimators().len() as u64, "estimator"),
+        counted(COMBINATORS.len() as u64, "combinator"),
+    ));
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }
 
+/// Columns for the names of what is said of an entry.
+const NAMES: usize = 8;
+
+/// What an entry is called, and what it is.
+fn name(screen: &mut Screen, name: &str, about: &str) {
+    screen.heading(name);
+    screen.text(&format!("    {about}"));
+}
+
 /// Everything about one method.
-fn print_method(out: &mut impl Write, kind: &Kind) -> Result<()> {
+fn show_method(screen: &mut Screen, kind: &Kind) -> Result<()> {
+    /// Wider than in a list, for `operations`.
+    const NAMES: usize = 10;
     let facts = Facts::new(kind)?;
-    writeln!(out, "{}\n    {}\n", kind.name, kind.about)?;
-    for line in facts.lines() {
-        writeln!(out, "    {line}")?;
-    }
+    name(screen, kind.name, kind.about);
+    screen.gap();
+    facts.lines().iter().for_each(|line| screen.text(&format!("    {line}")));
     let trust = match kind.trust {
         Trust::A => "read in the authors' code or text, its start too",
         Trust::B => "in a standard form that several sources share",
@@ -91,20 +114,21 @@ fn print_method(out: &mut impl Write, kind: &Kind) -> Result<()> {
             "from memory: its identities are tested, and its documentation says what was not verified"
         }
     };
-    writeln!(out, "\n    reference  {}", kind.reference)?;
-    writeln!(out, "    trust      {}, {trust}", facts.trust)?;
-    writeln!(out, "    network    {}", network(kind))?;
+    screen.gap();
+    screen.entry("reference", NAMES, kind.reference);
+    screen.entry("trust", NAMES, &format!("{}, {trust}", facts.trust));
+    screen.entry("network", NAMES, &network(kind));
     if let Some(sends) = &facts.sends {
-        writeln!(out, "    sends      {sends}")?;
+        screen.entry("sends", NAMES, sends);
     }
-    writeln!(out, "    operations {} for a coordinate in a round", facts.operations)?;
+    screen.entry("operations", NAMES, &format!("{} for a coordinate in a round", facts.operations));
     let estimator = match kind.with_estimator {
         Some(_) => "takes one in place of its gradients",
         None => "has no place for one",
     };
-    writeln!(out, "    estimator  {estimator}")?;
+    screen.entry("estimator", NAMES, estimator);
     for parameter in kind.parameters {
-        writeln!(out, "    {:<10} {} ({})", parameter.name, parameter.about, parameter.summary())?;
+        screen.entry(parameter.name, NAMES, &format!("{} ({})", parameter.about, parameter.summary()));
     }
     Ok(())
 }
@@ -155,17 +179,20 @@ pub(crate) fn codecs(args: &ListArgs) -> Result<ExitCode> {
         writeln!(out, "{:#}", Value::Array(list))?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut screen = Screen::stdout();
     for kind in registry::installed().codecs() {
         let (bytes, quality) = facts(kind)?;
-        writeln!(out, "{}\n    {}\n    rule     {}", kind.name, kind.about, kind.rule)?;
-        writeln!(out, "    bytes    {bytes} for {NUMBERS} numbers (of {})", 8 * NUMBERS)?;
-        writeln!(out, "    quality  {quality}")?;
-        print_parameters(&mut out, kind.parameters)?;
+        name(&mut screen, kind.name, kind.about);
+        screen.entry("rule", NAMES, kind.rule);
+        screen.entry("bytes", NAMES, &format!("{bytes} for {NUMBERS} numbers (of {})", 8 * NUMBERS));
+        screen.entry("quality", NAMES, &quality);
+        show_parameters(&mut screen, kind.parameters);
     }
-    writeln!(
-        out,
-        "\nAny method takes `compress`: a codec's name, or {{ codec = \"…\", gamma, alpha }} and its parameters."
-    )?;
+    screen.text(
+        "\nAny method takes `compress`: a codec's name, or { codec = \"…\", gamma, alpha } and its parameters.",
+    );
+    screen.summary(&counted(registry::installed().codecs().len() as u64, "codec"));
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -193,14 +220,20 @@ pub(crate) fn problems(args: &ListArgs) -> Result<ExitCode> {
         writeln!(out, "{:#}", all.iter().map(of_problem).collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    for Listed { name, about, keys } in all {
-        writeln!(out, "{name}\n    {about}")?;
+    /// Wider than in other lists, for the keys.
+    const NAMES: usize = 13;
+    let mut screen = Screen::stdout();
+    let count = all.len() as u64;
+    for Listed { name: called, about, keys } in all {
+        name(&mut screen, called, about);
         for Key { name, about, takes, default } in keys {
             let default = default.map_or("must be given".to_owned(), |default| format!("default {default}"));
-            writeln!(out, "    {name:<13} {about} ({takes}, {default})")?;
+            screen.entry(name, NAMES, &format!("{about} ({takes}, {default})"));
         }
     }
-    writeln!(out, "\nEvery problem also takes `seed`, by default that of `[run]`.")?;
+    screen.text("\nEvery problem also takes `seed`, by default that of `[run]`.");
+    screen.summary(&counted(count, "problem"));
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -220,17 +253,20 @@ pub(crate) fn topologies(args: &ListArgs) -> Result<ExitCode> {
         writeln!(out, "{:#}", list.collect::<Value>())?;
         return Ok(ExitCode::SUCCESS);
     }
+    let mut screen = Screen::stdout();
     for family in registry::installed().families() {
         let random = if family.random { " (random, by `seed`)" } else { "" };
         let varying = if family.time_varying { " (time-varying)" } else { "" };
-        writeln!(out, "{}\n    {}{random}{varying}", family.name, family.about)?;
-        print_parameters(&mut out, family.parameters)?;
+        name(&mut screen, family.name, &format!("{}{random}{varying}", family.about));
+        show_parameters(&mut screen, family.parameters);
     }
-    writeln!(out, "\nEvery topology also takes `root`, `weights` (uniform | metropolis) and `seed`.")?;
-    writeln!(
-        out,
-        "In place of `kind`: `file` (an edge list), `files` (several, in turn), or `pull` and `push` (weighted edge lists, R and C)."
-    )?;
+    screen.text(
+        "\nEvery topology also takes `root`, `weights` (uniform | metropolis) and `seed`.\n\
+         In place of `kind`: `file` (an edge list), `files` (several, in turn), or `pull` and `push` (weighted edge lists, R \
+         and C).",
+    );
+    screen.summary(&format!("{} kinds of topology", registry::installed().families().len()));
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -256,9 +292,8 @@ fn parameters(declared: &[Parameter]) -> Value {
     declared.iter().map(listed).collect()
 }
 
-fn print_parameters(out: &mut impl Write, declared: &[Parameter]) -> std::io::Result<()> {
+fn show_parameters(screen: &mut Screen, declared: &[Parameter]) {
     for parameter @ Parameter { name, about, .. } in declared {
-        writeln!(out, "    {name:<8} {about} ({})", parameter.summary())?;
+        screen.entry(name, NAMES, &format!("{about} ({})", parameter.summary()));
     }
-    Ok(())
 }

@@ -22,14 +22,13 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail};
 use clap::CommandFactory;
+use oneway_experiment::plan::Cell;
 use oneway_experiment::results::manifest::Manifest;
 use oneway_experiment::runner::Runner;
 
-use crate::cli::progress::Bars;
-
 /// A runner that Ctrl-C stops: once to finish tidily, twice at once.
 fn runner(threads: Option<u16>) -> Result<Runner> {
-    let runner = Runner::new(threads)?.showing(|rounds| Box::new(Bars::new(rounds)));
+    let runner = Runner::new(threads)?;
     let interrupted = runner.interrupted();
     ctrlc::set_handler(move || {
         if interrupted.swap(true, Ordering::Relaxed) {
@@ -38,6 +37,11 @@ fn runner(threads: Option<u16>) -> Result<Runner> {
     })
     .context("cannot listen for Ctrl-C")?;
     Ok(runner)
+}
+
+/// Rounds that cells ask for.
+fn rounds(cells: &[Cell<'_>]) -> u64 {
+    cells.iter().map(|cell| cell.entry.run.iterations).sum()
 }
 
 /// Where results of an experiment file go unless another folder is given: `out/` and the file's name, and a
@@ -61,6 +65,14 @@ pub(crate) fn default_folder(file: &Path, inner: &str) -> Result<PathBuf> {
         }
     }
     Ok(folder.join(inner))
+}
+
+/// `oneway man DIR`.
+pub(crate) fn man(dir: &Path) -> anyhow::Result<ExitCode> {
+    let place = || format!("cannot write to {}", dir.display());
+    std::fs::create_dir_all(dir).with_context(place)?;
+    clap_mangen::generate_to(crate::cli::args::Args::command(), dir).with_context(place)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// `oneway completions SHELL`.

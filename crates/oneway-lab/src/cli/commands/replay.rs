@@ -1,6 +1,5 @@
 //! `oneway replay`: asynchronous cells run again from their logs of arrivals, to the same bits.
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,6 +12,8 @@ use oneway_experiment::problem::Problems;
 use oneway_experiment::results::manifest::Manifest;
 
 use crate::cli::args::ReplayArgs;
+use crate::cli::progress::Bar;
+use crate::terminal::Screen;
 
 /// Runs the command: exit code 0 if every final state is what it was, 1 if one is not.
 pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode> {
@@ -20,13 +21,26 @@ pub(crate) fn replay(args: &ReplayArgs) -> Result<ExitCode> {
     // all are read before anything runs
     let logs = args.logs.iter().map(|path| Ok((path, arrivals::read(path)?)));
     let logs = logs.collect::<Result<Vec<_>>>()?;
-    let mut sound = true;
-    let mut out = std::io::stdout();
+    let mut screen = Screen::stdout();
+    let bar = Bar::new(&[("replaying", 1)]);
+    let part = bar.part(0, logs.len() as u64);
+    let mut others = 0;
     for (path, (log, folder)) in &logs {
         let (said, same) =
             one(log, folder, args, &mut problems).with_context(|| path.display().to_string())?;
-        sound &= same;
-        writeln!(out, "{said}")?;
+        others += usize::from(!same);
+        part.advance(1);
+        screen.text(&said);
+        bar.aside(|| screen.show())?;
+    }
+    drop(bar);
+    let sound = others == 0;
+    if logs.len() > 1 {
+        screen.summary(&match others {
+            0 => format!("{} logs, all final states agree", logs.len()),
+            some => format!("{} logs, {some} with another final state", logs.len()),
+        });
+        screen.show()?;
     }
     Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

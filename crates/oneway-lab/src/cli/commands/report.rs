@@ -1,7 +1,6 @@
 //! `oneway report`: draws the figures of a results folder again and writes its page, without running
 //! anything.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,18 +15,25 @@ use oneway_experiment::results::repetitions::Repetitions;
 use serde::Deserialize;
 
 use crate::cli::args::ReportArgs;
+use crate::cli::progress::Bar;
 use crate::draw::figure::gallery::{self, Picture};
 use crate::draw::report::final_values::final_values;
 use crate::draw::report::{Report, TableBlock, VerdictRow, page};
 use crate::studies::sensitivity::Sensitivity;
+use crate::terminal::{Screen, warn};
 
 /// The verdicts, in the folder of a reproduction.
 pub(crate) const CLAIMS: &str = "claims.json";
 
 /// Runs the command.
 pub(crate) fn report(args: &ReportArgs) -> Result<ExitCode> {
+    let bar = Bar::new(&[("drawing", 1)]);
+    bar.part(0, 0);
     let written = write(&args.dir, args.all, &mut Problems::default())?;
-    writeln!(std::io::stdout(), "{}", written.display())?;
+    drop(bar);
+    let mut screen = Screen::stdout();
+    screen.file(&written);
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -58,7 +64,7 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
         match part.pictures(&drawn, all, problems) {
             Ok(drawn) => pictures.extend(drawn),
             Err(error) => {
-                eprintln!("oneway: {}: no networks and no notes in its figures: {error:#}", part.name);
+                warn(&format!("{}: no networks and no notes in its figures: {error:#}", part.name));
                 pictures.extend(gallery::charts(&drawn, &[], all));
             }
         }
@@ -86,16 +92,29 @@ struct Part {
 
 /// The folder itself, or all results folders in it.
 fn parts(dir: &Path) -> Result<Vec<Part>> {
-    let read = |dir: &Path| {
-        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Part { name, manifest: Manifest::read(dir)?, curves: curves::read(&dir.join(curves::FILE))? })
-    };
     let mut folders = manifest::folders(dir)?;
     folders.reverse(); // Multi-Sub-Ring before exponential, as in the paper
-    folders.iter().map(|folder| read(folder)).collect()
+    folders.iter().map(|folder| Part::read(folder)).collect()
+}
+
+/// Draws ‖∇F‖² of a results folder into `figures`, as [`write`] will draw it again with all the others;
+/// returns where.
+pub(crate) fn first_figure(dir: &Path, figures: &OutputFolder) -> Result<Option<PathBuf>> {
+    let part = Part::read(dir)?;
+    let experiment = Experiment::new(part.manifest.settings.clone(), Path::new(&part.manifest.folder))?;
+    let mut pictures = gallery::charts(&part.drawn().0, &experiment.variants, false);
+    pictures.retain(|picture| picture.file.ends_with("-gradient"));
+    pictures.truncate(1);
+    gallery::write(&pictures, figures)?;
+    Ok(pictures.first().map(|picture| figures.path().join(format!("{}.png", picture.file))))
 }
 
 impl Part {
+    fn read(dir: &Path) -> Result<Self> {
+        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Self { name, manifest: Manifest::read(dir)?, curves: curves::read(&dir.join(curves::FILE))? })
+    }
+
     /// The curves that charts are made of, the mean of which is over runs that end together; and which runs
     /// are left out.
     fn drawn(&self) -> (Vec<Curve>, Vec<String>) {

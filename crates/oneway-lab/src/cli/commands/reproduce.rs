@@ -1,6 +1,6 @@
 //! `oneway reproduce`: the paper's two experiments, a verdict on every claim, figures and a page.
 
-use std::io::Write;
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -9,19 +9,22 @@ use anyhow::{Context, Result};
 use oneway_experiment::Experiment;
 use oneway_experiment::plan::{Cell, Plan};
 use oneway_experiment::problem::Problems;
-use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::cells::{CellResult, CellStore, Ran};
 use oneway_experiment::results::curves::Curve;
 use oneway_experiment::results::folder::OutputFolder;
 use oneway_experiment::results::manifest::{Manifest, Purpose};
 use oneway_experiment::results::{curves_of, save};
+use oneway_experiment::runner::Runner;
 use oneway_experiment::set;
 use toml::Value;
 
 use super::report::{self, CLAIMS};
 use crate::cli::args::ReproduceArgs;
-use crate::cli::commands::table;
+use crate::cli::commands::{rounds, table};
+use crate::cli::progress::{Bar, Part as Progress};
 use crate::studies::claims::{self, Experiments, OneStep, Studies};
 use crate::studies::sensitivity::Sensitivity;
+use crate::terminal::{Screen, warn};
 
 /// The graphs of the paper's two figures.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,41 +102,76 @@ const COMMON_STEPS: [&str; 2] = ["0.1", "0.2"];
 /// All that the verdict on the exponential graph compares at common steps.
 const GAP: [&str; 2] = ["STPP", "CSGDM"];
 
-/// Runs the command.
+/// Runs the command. What it does is said at once, and each of the paper's experiments is shown with a figure as
+/// soon as it is done.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let started = Instant::now();
+    let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
+    let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
+    let mut screen = Screen::stdout();
+    screen.text(&format!(
+        "The two experiments of the SMTPP paper on the real a9a, then a verdict on each of its claims; all of it goes to {}",
+        folder.path().display()
+    ));
+    screen.show()?;
+    let bar = Bar::new(&[("running", 7), ("drawing", 3)]);
     let runner = super::runner(args.threads)?;
     let mut problems = Problems::default();
     let plans = plans(args, &mut problems)?;
-    let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
-    let folder = OutputFolder::prepare(args.out.as_deref().unwrap_or(Path::new(default)))?;
-    let store = CellStore::new(folder.path());
     let cells: Vec<Vec<Cell<'_>>> = plans.iter().map(|(_, plan)| plan.cells()).collect();
     let problem = plans.first().and_then(|(_, plan)| plan.entries.first()).map(|entry| &entry.problem);
     let problem = problem.context("the embedded experiments run nothing")?;
-    // side by side, so that no thread waits for the last of the one before the other begins
-    let all = cells.concat();
-    let run = || runner.run(&all, &store, args.fresh);
-    let (ran, studies) = runner.install(|| rayon::join(run, Studies::run));
-    let ran = ran?;
-    if runner.is_interrupted() {
-        return Ok(interrupted());
-    }
-
-    let mut out = std::io::stdout();
+    let figures = OutputFolder::prepare(&folder.path().join("figures"))?;
+    let store = CellStore::new(folder.path());
+    let progress = bar.part(0, cells.iter().map(|cells| rounds(cells)).sum());
+    let mut runs = Runs { runner: &runner, store, fresh: args.fresh, progress, done: HashMap::new() };
     let mut curves: Vec<(Part, Vec<Curve>)> = vec![];
-    let mut rest = ran;
-    for ((part, plan), cells) in plans.iter().zip(&cells) {
-        let own: Vec<_> = rest.drain(..cells.len()).collect();
-        save(&OutputFolder::prepare(&folder.path().join(part.folder()))?, plan, part.purpose(), &own)?;
-        let drawn = curves_of(&own);
+    let mut finish = |(part, plan): &(Part, Plan), own: &[Ran<'_>]| -> Result<()> {
+        let results = OutputFolder::prepare(&folder.path().join(part.folder()))?;
+        save(&results, plan, part.purpose(), own)?;
+        let drawn = curves_of(own);
         match part.purpose() {
-            Purpose::Sensitivity => writeln!(out, "{}", Sensitivity::new(&drawn).table())?,
+            Purpose::Sensitivity => screen.table(&Sensitivity::new(&drawn).table()),
             Purpose::Verdicts => {}
-            Purpose::Figures => writeln!(out, "{}", table::of(&plan.entries, &own))?,
+            Purpose::Figures => {
+                table::show(&mut screen, &plan.entries, own);
+                let figure = runner.install(|| report::first_figure(results.path(), &figures))?;
+                if let Some(figure) = figure {
+                    screen.text(&format!(
+                        "its figure: {}  (after {:.1} s)",
+                        figure.display(),
+                        started.elapsed().as_secs_f64()
+                    ));
+                }
+            }
         }
+        bar.aside(|| screen.show())?;
         curves.push((*part, drawn));
+        Ok(())
+    };
+
+    // the paper's experiments in turn, so that the first is there soon
+    let is_of_paper = |plan: &&(Part, Plan)| matches!(plan.0, Part::Paper(_));
+    let first = plans.iter().take_while(is_of_paper).count();
+    for (plan, cells) in plans.iter().zip(&cells).take(first) {
+        let ran = runs.run(cells)?;
+        if runner.is_interrupted() {
+            return Ok(interrupted(bar));
+        }
+        finish(plan, &ran)?;
     }
+    // the rest side by side, so that no thread waits for the last of the one before the other begins
+    let rest = cells[first..].concat();
+    let (ran, studies) = runner.install(|| rayon::join(|| runs.run(&rest), Studies::run));
+    let mut ran = ran?;
+    if runner.is_interrupted() {
+        return Ok(interrupted(bar));
+    }
+    for (plan, cells) in plans.iter().zip(&cells).skip(first) {
+        let own: Vec<Ran<'_>> = ran.drain(..cells.len()).collect();
+        finish(plan, &own)?;
+    }
+    bar.part(1, 0);
     if !args.sensitivity {
         remove_stale(&folder.path().join(Part::Sensitivity.folder()))?;
     }
@@ -151,25 +189,52 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     };
     let claims = claims::judge(&experiments, &studies?);
     if runner.is_interrupted() {
-        return Ok(interrupted());
+        return Ok(interrupted(bar));
     }
     folder.write(CLAIMS, claims::to_json(&claims))?;
     let page = runner.install(|| report::write(folder.path(), false, &mut problems))?;
     if runner.is_interrupted() {
-        return Ok(interrupted());
+        return Ok(interrupted(bar));
     }
-    writeln!(out, "{}", claims::table(&claims))?;
-    writeln!(
-        out,
+    drop(bar);
+    let mut screen = Screen::stdout();
+    screen.table(&claims::table(&claims));
+    screen.summary(&claims::summary(&claims));
+    screen.text(&format!(
         "{}  (figures as SVG, PNG and PDF beside it; {:.1} s)",
         page.display(),
         started.elapsed().as_secs_f64()
-    )?;
+    ));
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn interrupted() -> ExitCode {
-    eprintln!("oneway: interrupted; what is finished is kept: the same command goes on from there");
+/// Runs cells in several goes, each once.
+struct Runs<'r> {
+    runner: &'r Runner,
+    store: CellStore,
+    fresh: bool,
+    progress: Progress,
+    /// What ran, by its key.
+    done: HashMap<String, CellResult>,
+}
+
+impl Runs<'_> {
+    fn run<'a>(&mut self, cells: &[Cell<'a>]) -> Result<Vec<Ran<'a>>> {
+        let new: Vec<Cell<'a>> =
+            cells.iter().filter(|cell| !self.done.contains_key(&cell.key)).cloned().collect();
+        self.progress.advance(rounds(cells) - rounds(&new));
+        let ran = self.runner.run_within(&self.progress, &new, &self.store, self.fresh)?;
+        self.done.extend(ran.into_iter().map(|ran| (ran.cell.key, ran.result)));
+        let known =
+            |cell: &Cell<'a>| Some(Ran { cell: cell.clone(), result: self.done.get(&cell.key)?.clone() });
+        Ok(cells.iter().filter_map(known).collect())
+    }
+}
+
+fn interrupted(bar: Bar) -> ExitCode {
+    drop(bar);
+    warn("interrupted; what is finished is kept: the same command goes on from there");
     ExitCode::from(130)
 }
 

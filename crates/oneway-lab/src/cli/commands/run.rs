@@ -1,7 +1,7 @@
 //! `oneway run`: an experiment file → a results folder and a table.
 
-use std::io::Write;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use oneway_experiment::Experiment;
@@ -13,12 +13,15 @@ use oneway_experiment::results::folder::OutputFolder;
 use oneway_experiment::results::manifest::Purpose;
 use oneway_experiment::results::save;
 
-use super::{default_folder, report};
+use super::{default_folder, report, rounds};
 use crate::cli::args::RunArgs;
 use crate::cli::commands::table;
+use crate::cli::progress::Bar;
+use crate::terminal::{Screen, warn};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
+    let started = Instant::now();
     let mut problems = Problems::default();
     let plan = Plan::sharing(&Experiment::read(&args.file, &args.overrides)?, &mut problems)
         .with_context(|| args.file.display().to_string())?;
@@ -28,26 +31,31 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
 
     let cells = plan.cells();
     let store = CellStore::new(folder.path());
-    let ran = runner.run(&cells, &store, args.fresh)?;
+    let bar = Bar::new(&[("running", 9), ("drawing", 1)]);
+    let ran = runner.run_within(&bar.part(0, rounds(&cells)), &cells, &store, args.fresh)?;
+    bar.part(1, 0);
     let mut written = save(&folder, &plan, Purpose::Figures, &ran)?;
     if args.log_arrivals {
         match arrivals::write(&folder, &ran)? {
             Some(logs) => written.push(logs),
-            None => eprintln!("oneway: no method is asynchronous, so there are no arrivals to log"),
+            None => bar.aside(|| warn("no method is asynchronous, so there are no arrivals to log")),
         }
     }
     if !args.no_report {
         written.push(runner.install(|| report::write(folder.path(), false, &mut problems))?);
     }
+    drop(bar);
     if runner.is_interrupted() {
         let complete = ran.iter().filter(|ran| ran.result.end.status.is_final()).count();
-        eprintln!(
-            "oneway: interrupted; {complete} of {} cells are complete, and kept for the next run",
-            cells.len()
-        );
+        let of = cells.len();
+        warn(&format!("interrupted; {complete} of {of} cells are complete, and kept for the next run"));
     }
-    let mut lines = table::starved(&plan.entries, &ran);
-    lines.extend(written.iter().map(|path| path.display().to_string()));
-    writeln!(std::io::stdout(), "{}\n{}", table::of(&plan.entries, &ran), lines.join("\n"))?;
+    let mut screen = Screen::stdout();
+    table::show(&mut screen, &plan.entries, &ran);
+    table::starved(&plan.entries, &ran).iter().for_each(|line| screen.text(line));
+    written.iter().for_each(|path| screen.file(path));
+    let ended = table::ended(&ran, cells.len());
+    screen.summary(&format!("{ended}; {:.1} s", started.elapsed().as_secs_f64()));
+    screen.show()?;
     Ok(if runner.is_interrupted() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }

@@ -1,6 +1,5 @@
 //! `oneway tune`: step size and parameters for each method on each topology, and the tuned methods compared.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -10,9 +9,10 @@ use oneway_experiment::results::folder::OutputFolder;
 
 use super::default_folder;
 use crate::cli::args::TuneArgs;
-use crate::cli::progress::Bars;
+use crate::cli::progress::Bar;
 use crate::draw::figure::gallery;
 use crate::studies::tune::Search;
+use crate::terminal::{Screen, warn};
 
 /// Runs the command.
 pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
@@ -22,32 +22,40 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     let runner = super::runner(args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
     let store = CellStore::new(folder.path());
-    let progress = Bars::new(search.rounds());
+    let bar = Bar::new(&[("tuning", 19), ("drawing", 1)]);
+    let progress = bar.part(0, search.rounds());
     search.run(&runner, &store, &progress)?;
     let comparison = match runner.is_interrupted() {
         false => search.compare(&runner, &store, &progress)?,
-        true => return Ok(interrupted()),
+        true => return Ok(interrupted(bar)),
     };
     if runner.is_interrupted() {
-        return Ok(interrupted());
+        return Ok(interrupted(bar));
     }
-    drop(progress);
+    bar.part(1, 0);
     let tuned = search.write(&folder)?;
     folder.write("comparison.csv", comparison.csv())?;
     runner.install(|| gallery::write(&[comparison.picture()], &folder))?;
     folder.settle("tune")?;
-    let mut text = std::io::stdout();
-    writeln!(text, "{}\n{}\n", search.table(), search.budget())?;
-    writeln!(text, "{}", comparison.table())?;
-    writeln!(text, "on samples that tuning has not seen, with the seeds of the file\n")?;
+    drop(bar);
+    let mut screen = Screen::stdout();
+    screen.table(&search.table());
+    screen.text(&search.budget());
+    screen.gap();
+    comparison.show(&mut screen);
+    screen.text("on samples that tuning has not seen, with the seeds of the file");
+    screen.gap();
     for (path, topology) in tuned {
-        writeln!(text, "{}  ({topology})", path.display())?;
+        screen.text(&format!("{}  ({topology})", path.display()));
     }
-    writeln!(text, "{}", folder.path().join("comparison.svg").display())?;
+    screen.file(&folder.path().join("comparison.svg"));
+    screen.summary(&search.summary());
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn interrupted() -> ExitCode {
-    eprintln!("oneway: interrupted; what is finished is kept for the next run");
+fn interrupted(bar: Bar) -> ExitCode {
+    drop(bar);
+    warn("interrupted; what is finished is kept for the next run");
     ExitCode::from(130)
 }

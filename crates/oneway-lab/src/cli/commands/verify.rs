@@ -1,12 +1,12 @@
 //! `oneway verify`: a results folder is its own proof. Everything is run again and compared, bit by bit.
 
-use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use oneway_experiment::Experiment;
 use oneway_experiment::plan::{Cell, Plan};
+use oneway_experiment::progress::Progress;
 use oneway_experiment::results::cells::Ran;
 use oneway_experiment::results::cells::{CellStore, body};
 use oneway_experiment::results::curves::{self, Curve, SweptColumns};
@@ -15,28 +15,50 @@ use oneway_experiment::runner::Runner;
 use oneway_experiment::sha256;
 
 use crate::cli::args::VerifyArgs;
+use crate::cli::progress::Bar;
+use crate::number::counted;
+use crate::terminal::{Screen, warn};
 
 /// Runs the command: exit code 0 if all agrees, 1 if something does not.
 pub(crate) fn verify(args: &VerifyArgs) -> Result<ExitCode> {
     let runner = super::runner(args.threads)?;
-    let mut out = std::io::stdout();
-    let mut sound = true;
-    let given = Given { partial: args.partial, folder: args.folder.as_deref() };
-    for dir in manifest::folders(&args.dir)? {
-        let (cells, differences) = verify_folder(&dir, given, &runner)?;
+    let mut screen = Screen::stdout();
+    let (mut all_cells, mut unsound) = (0, 0);
+    let given = Given { partial: args.partial, folder: args.folder.as_deref(), progress: None };
+    let folders = manifest::folders(&args.dir)?;
+    let bar = Bar::new(&[("running again", 1)]);
+    // of what is not there, nothing is run
+    let rounds = |dir: &PathBuf| {
+        Manifest::read(dir).map_or(0, |manifest| manifest.cells.iter().map(|cell| cell.end.rounds).sum())
+    };
+    let part = bar.part(0, folders.iter().map(rounds).sum());
+    for dir in &folders {
+        let (cells, differences) = verify_folder(dir, Given { progress: Some(&part), ..given }, &runner)?;
         if runner.is_interrupted() {
-            eprintln!("oneway: interrupted before all cells were run again");
+            drop(bar);
+            warn("interrupted before all cells were run again");
             return Ok(ExitCode::from(130));
         }
+        all_cells += cells;
         if differences.is_empty() {
-            writeln!(out, "{}: {cells} cells run again, all bits agree", dir.display())?;
+            screen.text(&format!("{}: {cells} cells run again, all bits agree", dir.display()));
         } else {
-            sound = false;
-            writeln!(out, "{}: {} differences", dir.display(), differences.len())?;
-            differences.iter().try_for_each(|difference| writeln!(out, "  {difference}"))?;
+            unsound += 1;
+            screen.text(&format!("{}: {} differences", dir.display(), differences.len()));
+            differences.iter().for_each(|difference| screen.text(&format!("  {difference}")));
         }
+        bar.aside(|| screen.show())?;
     }
-    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    drop(bar);
+    if folders.len() > 1 {
+        let what = format!("{}, {all_cells} cells run again", counted(folders.len() as u64, "folder"));
+        screen.summary(&match unsound {
+            0 => format!("{what}: all bits agree"),
+            some => format!("{what}: {some} of the folders differ from what they claim"),
+        });
+        screen.show()?;
+    }
+    Ok(if unsound == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// What a folder is verified by.
@@ -46,6 +68,8 @@ pub(crate) struct Given<'a> {
     pub(crate) partial: bool,
     /// What paths in the settings are relative to, if not what they were.
     pub(crate) folder: Option<&'a Path>,
+    /// Who is told of the rounds; else whom the runner tells.
+    pub(crate) progress: Option<&'a dyn Progress>,
 }
 
 /// Runs one folder again: how many cells, and what is not as it says.
@@ -84,7 +108,10 @@ pub(crate) fn verify_folder(dir: &Path, args: Given<'_>, runner: &Runner) -> Res
         differences.push("there is not one finished cell".to_owned());
     }
     let scratch = CellStore::scratch()?;
-    let ran = runner.run(&there, &scratch.store(), true)?;
+    let ran = match args.progress {
+        Some(progress) => runner.run_within(progress, &there, &scratch.store(), true)?,
+        None => runner.run(&there, &scratch.store(), true)?,
+    };
     let curves = curves::from_csv(&csv).with_context(|| csv_path.display().to_string())?;
     for ran in &ran {
         let what = finished(&ran.cell).and_then(|record| difference(record, &curves, ran));

@@ -72,11 +72,11 @@ pub(crate) fn write(pictures: &[Picture], folder: &OutputFolder) -> Result<()> {
         let named: Vec<String> = missing.iter().take(12).map(char::to_string).collect();
         let more =
             if missing.len() > 12 { format!(" and {} more", missing.len() - 12) } else { String::new() };
-        eprintln!(
-            "oneway: the fonts of PNG and PDF figures lack {}{more}: there a {:?} stands in its place; SVG and pages show it",
+        crate::terminal::warn(&format!(
+            "the fonts of PNG and PDF figures lack {}{more}: there a {:?} stands in its place; SVG and pages show it",
             named.join(" "),
             font::REPLACEMENT
-        );
+        ));
     }
     Ok(())
 }

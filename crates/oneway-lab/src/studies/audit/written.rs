@@ -3,7 +3,6 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use comfy_table::{Table, presets};
 use oneway::theory::audit::{Check, Form, Kind, LEVEL, Point, Verdict};
 use oneway_experiment::plan::Plan;
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use super::{Audited, Skipped, because, by_rule, tightest, title, verdict};
 use crate::draw::figure::gallery::Picture;
 use crate::draw::report::{Report, TableBlock, VerdictRow};
 use crate::number::{counted, short};
+use crate::terminal::{Cell, NOTHING, Style, Table, column};
 
 /// The columns of `slack.csv`.
 const COLUMNS: &str = "topology,method,lemma,form,k,left,right,half_interval,slack,violated";
@@ -109,35 +109,60 @@ fn check(check: &Check) -> Value {
 
 /// One line for each inequality.
 pub(crate) fn table(audited: &[Audited]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_header(["inequality", "form", "smallest slack", "where", "verdict"]);
+    let mut table = Table::new([
+        column("inequality"),
+        column("form"),
+        column("smallest slack")
+            .about("right side / left side, the least of all rounds; below 1 it is violated"),
+        column("where").prose().minor(),
+        column("verdict").prose(),
+    ]);
     for checks in by_rule(audited) {
         let Some((_, first)) = checks.first() else { continue };
         let tightest = tightest(&checks);
         let place = tightest.map_or(String::new(), |(one, k, _)| format!("{}, k = {k}", one.name()));
         let violated = |(_, check): &&(&Audited, &Check)| matches!(check.verdict, Verdict::Violated { .. });
-        let verdict = match checks.iter().filter(violated).count() {
-            0 => verdict(&checks),
-            some => format!("VIOLATED on {some} of {}", checks.len()),
+        let (verdict, style) = match checks.iter().filter(violated).count() {
+            0 => (verdict(&checks), if all_hold(&checks) { Style::Good } else { Style::Open }),
+            some => (format!("VIOLATED on {some} of {}", checks.len()), Style::Bad),
         };
         let slack = tightest.map(|(_, _, slack)| slack);
         let verdict = verdict.split(';').next().unwrap_or_default().to_owned();
-        table.add_row([
-            first.rule.lemma.to_owned(),
-            first.rule.form.name().to_owned(),
-            slack.map_or("–".to_owned(), short),
-            place,
-            verdict,
+        table.row([
+            Cell::from(first.rule.lemma),
+            first.rule.form.name().into(),
+            slack.map_or(NOTHING.to_owned(), short).into(),
+            place.into(),
+            Cell::new(verdict, style),
         ]);
     }
     table
 }
 
+fn all_hold(checks: &[(&Audited, &Check)]) -> bool {
+    checks.iter().all(|(_, check)| matches!(check.verdict, Verdict::Holds))
+}
+
+/// How it ended, in a line.
+pub(crate) fn summary(audited: &[Audited]) -> String {
+    let rules = by_rule(audited);
+    let is_violated = |(_, check): &(&Audited, &Check)| matches!(check.verdict, Verdict::Violated { .. });
+    let violated = |checks: &&Vec<(&Audited, &Check)>| checks.iter().any(is_violated);
+    let [violated, hold] =
+        [rules.iter().filter(violated).count(), rules.iter().filter(|checks| all_hold(checks)).count()];
+    format!(
+        "{} of {} inequalities hold, {violated} are violated, {} open or not checked; {} audited",
+        hold,
+        rules.len(),
+        rules.len() - hold - violated,
+        counted(audited.len() as u64, "method"),
+    )
+}
+
 /// What a reader of the table should know.
 pub(crate) fn notes(audited: &[Audited], skipped: &[Skipped]) -> String {
     let mut notes = vec![format!(
-        "slack = right side / left side; a violation is beyond rounding and beyond chance ({LEVEL} for all tests of an entry together)"
+        "a violation is beyond rounding and beyond chance ({LEVEL} for all tests of an entry together)"
     )];
     for one in audited {
         let [needed, given] = one.audit.tracking_constants;

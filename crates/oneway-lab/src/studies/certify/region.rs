@@ -16,6 +16,7 @@ use oneway::methods::{self, Smtpp};
 use oneway::theory::certificate::{Certifier, Setting};
 use oneway::theory::stability;
 use oneway_experiment::plan::{Cell, Entry, Plan};
+use oneway_experiment::progress::Progress;
 use oneway_experiment::results::cells::{CellResult, CellStatus, CellStore};
 use oneway_experiment::runner::Runner;
 use rayon::prelude::*;
@@ -49,6 +50,8 @@ pub(crate) struct Ways<'a> {
     pub(crate) store: &'a CellStore,
     /// Rounds of each run; none at all for 0.
     pub(crate) rounds: u64,
+    /// Who is told of them; else whom the runner tells.
+    pub(crate) progress: Option<&'a dyn Progress>,
 }
 
 /// The picture of one set of links of one topology.
@@ -126,6 +129,21 @@ impl Region {
             }
         }
         Ok(regions)
+    }
+
+    /// Rounds that all pictures of a plan may take together.
+    pub(crate) fn most_rounds(plan: &Plan, rounds: u64) -> u64 {
+        let drawn = |entry: &&Entry| momentum(entry).is_some() && entry.topology.period().len() == 1;
+        let mut known: Vec<(&str, &str)> = vec![];
+        let mut most = 0;
+        for entry in plan.entries.iter().filter(drawn) {
+            if !known.contains(&(&entry.topology_name, entry.graph)) {
+                known.push((&entry.topology_name, entry.graph));
+                let runs = MOMENTA.len().div_ceil(EVERY) * MOST_STEPS;
+                most += runs as u64 * rounds.min(entry.run.iterations);
+            }
+        }
+        most
     }
 
     fn new(entry: &Entry, facts: &Facts, given: Given, ways: Ways<'_>) -> Result<Self> {
@@ -224,7 +242,10 @@ fn runs(
         }
     }
     let cells: Vec<Cell<'_>> = entries.iter().flat_map(|(_, _, entry)| entry.cells()).collect();
-    let ran = ways.runner.run(&cells, ways.store, false)?;
+    let ran = match ways.progress {
+        Some(progress) => ways.runner.run_within(progress, &cells, ways.store, false)?,
+        None => ways.runner.run(&cells, ways.store, false)?,
+    };
     let trial = |(momentum, step, entry): &(f64, f64, Entry)| {
         let ran = ran.iter().find(|ran| std::ptr::eq(ran.cell.entry, entry))?;
         Some(Trial { momentum: *momentum, step: *step, outcome: Outcome::new(&ran.result, lowest_loss) })

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use comfy_table::{Table, presets};
 use oneway_experiment::plan::Plan;
 use oneway_experiment::results::folder::OutputFolder;
 
@@ -14,9 +13,8 @@ use crate::draw::figure::chart::{Chart, Series};
 use crate::draw::figure::gallery::{self, Art, Picture};
 use crate::draw::figure::palette::{INK, MUTED, Mark, Palette, Style};
 use crate::draw::report::{Report, TableBlock, page as html};
-use crate::number::{counted, short};
-
-const NOTHING: &str = "–";
+use crate::number::{counted, short, short_with_error};
+use crate::terminal::{NOTHING, Screen, Table, column};
 
 /// What the columns of the table mean.
 const COLUMNS: [(&str, &str); 11] = [
@@ -42,19 +40,36 @@ const COLUMNS: [(&str, &str); 11] = [
 ];
 
 /// The table, what it begins with, and why some of it is missing.
-pub(crate) fn text(findings: &Findings) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_header(COLUMNS.map(|(name, _)| name));
+pub(crate) fn text(screen: &mut Screen, findings: &Findings) {
+    // the topology stands above its rows
+    let mut table = Table::new(COLUMNS[1..].iter().map(|&(name, about)| match MINOR.contains(&name) {
+        true => column(name).about(about).minor(),
+        false => column(name).about(about),
+    }));
     for row in &findings.rows {
-        table.add_row(cells(row));
+        table.group(&row.topology);
+        table.row(cells(row).into_iter().skip(1));
     }
-    let mut lines = vec![table.to_string()];
-    lines.extend(findings.problems.iter().map(about));
-    lines.extend(reasons(findings));
-    lines.extend(unsettled(findings));
-    lines.extend(findings.regions.iter().filter(|region| !region.runs.is_empty()).map(agreement));
-    lines.join("\n")
+    screen.table(&table);
+    let lines = findings.problems.iter().map(about);
+    let lines = lines.chain(reasons(findings)).chain(unsettled(findings));
+    let regions = findings.regions.iter().filter(|region| !region.runs.is_empty());
+    lines.chain(regions.map(agreement)).for_each(|line| screen.text(&line));
+}
+
+/// Columns that stand aside on a narrow terminal.
+const MINOR: [&str; 5] = ["c_π", "rate", "floor", "bound", "average"];
+
+/// How it ended, in a line.
+pub(crate) fn summary(findings: &Findings) -> String {
+    let count = |of: &dyn Fn(&&Row) -> bool| findings.rows.iter().filter(of).count();
+    let stable = count(&|row| row.stability.known().is_some_and(|stability| stability.stable));
+    let limited = count(&|row| row.stability.known().is_some());
+    let certified = count(&|row| row.certificate.known().is_some_and(|proven| proven.given));
+    format!(
+        "{}: {stable} of the {limited} given steps with a known limit are stable, {certified} certified",
+        counted(findings.rows.len() as u64, "row"),
+    )
 }
 
 /// One row in words.
@@ -79,7 +94,7 @@ fn cells(row: &Row) -> Vec<String> {
         or_nothing(stability.and_then(|stability| Some(short(stability.rate?)))),
         or_nothing(certified),
         or_nothing(row.floor.known().map(floor_in_words)),
-        or_nothing(measured.map(|measured| with_error(measured.last_part, measured.standard_error))),
+        or_nothing(measured.map(|measured| short_with_error(measured.last_part, measured.standard_error))),
         or_nothing(certificate.map(|proven| short(proven.bound))),
         or_nothing(measured.map(|measured| short(measured.average))),
     ]
@@ -92,25 +107,17 @@ fn floor_in_words(floor: &Floor) -> String {
     }
 }
 
-fn with_error(value: f64, error: Option<f64>) -> String {
-    match error {
-        Some(error) => format!("{} ± {}", short(value), format_args!("{error:.0e}")),
-        None => short(value),
-    }
-}
-
 /// A problem in a line.
 fn about(facts: &Facts) -> String {
-    let error = facts.noise.standard_error.map_or(String::new(), |error| format!(" ± {error:.1e}"));
     let in_theorem = facts.noise.in_theorem;
     let bound = match facts.noise.standard_error {
         Some(_) => format!("; the theorem's bound takes {}, {}", short(in_theorem.variance), in_theorem.is),
         None => String::new(),
     };
     format!(
-        "L = {}; σ² = {}{error} ({}{bound}); F(x₀) − F* = {}",
+        "L = {}; σ² = {} ({}{bound}); F(x₀) − F* = {}",
         short(facts.smoothness),
-        short(facts.noise.variance),
+        short_with_error(facts.noise.variance, facts.noise.standard_error),
         facts.noise.how,
         short(facts.loss_at_start - facts.lowest_loss),
     )

@@ -1,25 +1,41 @@
 //! Claims as a table for a terminal.
 
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
-
-use super::Claim;
-
-/// Columns of the terminal that the table is made for.
-const WIDTH: u16 = 100;
-/// Of its columns, with a space on either side; four lines stand between and around them.
-const WIDTHS: [u16; 3] = [32, 24, 40];
+use super::{Claim, Verdict};
+use crate::terminal::{Cell, Style, Table, column};
 
 /// One row a claim: who says what, the verdict, and why. How it was measured stands in `claims.json` and the
 /// report.
 pub(crate) fn table(claims: &[Claim]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(WIDTH);
-    table.set_header(["the paper says", "verdict", "because"]);
-    table.set_constraints(WIDTHS.map(|width| ColumnConstraint::Absolute(Width::Fixed(width))));
+    let columns = ["the paper says", "verdict", "because"];
+    let mut table = Table::new(columns.map(|name| column(name).prose())).ruled();
     for Claim { source, claim, verdict, because, .. } in claims {
-        table.add_row([format!("{source}: {claim}"), verdict.to_string(), because.clone()]);
+        let style = match verdict {
+            Verdict::Holds => Style::Good,
+            Verdict::DoesNotHold => Style::Bad,
+            Verdict::HoldsFor { .. } | Verdict::HoldsOnlyIf(_) | Verdict::Undecided => Style::Open,
+        };
+        table.row([
+            Cell::from(format!("{source}: {claim}")),
+            Cell::new(verdict.to_string(), style),
+            because.as_str().into(),
+        ]);
     }
     table
+}
+
+/// How often each verdict was reached, in a line.
+pub(crate) fn summary(claims: &[Claim]) -> String {
+    let count = |is: fn(&Verdict) -> bool| claims.iter().filter(|claim| is(&claim.verdict)).count();
+    let kinds = [
+        (count(|verdict| *verdict == Verdict::Holds), "hold"),
+        (
+            count(|verdict| matches!(verdict, Verdict::HoldsFor { .. })),
+            "hold in part and are undecided in the rest",
+        ),
+        (count(|verdict| matches!(verdict, Verdict::HoldsOnlyIf(_))), "hold only under a condition"),
+        (count(|verdict| *verdict == Verdict::DoesNotHold), "do not hold"),
+        (count(|verdict| *verdict == Verdict::Undecided), "are undecided"),
+    ];
+    let some = kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    format!("{} claims of the paper: {}", claims.len(), some.collect::<Vec<_>>().join(", "))
 }

@@ -10,6 +10,7 @@ use super::studies::floor::{Floor, Floors, MOMENTA, OnGraph};
 use super::studies::stability::Limit;
 use super::studies::{SpeedUp, Studies};
 use super::*;
+use crate::terminal::{Screen, Terminal};
 
 /// A method as a few numbers.
 #[derive(Clone, Copy)]
@@ -335,12 +336,22 @@ fn labels_are_unique_within_a_claim() {
 }
 
 #[test]
-fn the_table_fits_a_terminal_of_a_hundred_columns() {
+fn the_table_fits_terminals_of_every_width() {
     let claims = claims(&right(), &wrong(), [&right(), &wrong()], &wrong_studies());
-    let table = table(&claims).to_string();
     let width = |line: &str| line.chars().filter(|c| !('\u{300}'..'\u{370}').contains(c)).count();
-    assert!(table.lines().all(|line| width(line) == 100), "{table}");
-    assert!(table.contains("does not hold") && table.contains("the paper says"));
+    for columns in [40, 80, 100, 120, 200] {
+        let mut screen = Screen::new(Terminal { width: Some(columns), colours: false });
+        screen.table(&table(&claims));
+        let text = screen.into_text();
+        assert!(text.lines().all(|line| width(line) <= columns), "{text}");
+        let boxed = text.starts_with('┌');
+        assert!(
+            !boxed || text.lines().all(|line| width(line) == width(text.lines().next().unwrap())),
+            "{text}"
+        );
+        assert_eq!(boxed, columns > 40, "{text}");
+        assert!(text.contains("does not hold") && (text.contains("the paper says") || !boxed));
+    }
 }
 
 #[test]

@@ -1,63 +1,60 @@
 //! Facts for a reader on a terminal.
 
-use std::fmt::Write;
-
-use comfy_table::{Table, presets};
 use oneway::graph::Subgraph;
 use oneway::registry;
 
 use super::{DegreeFacts, GraphFacts, Inspection, LimitFacts, SubgraphFacts};
-use crate::number::number;
+use crate::number::short as number;
+use crate::terminal::{Column, NOTHING as NONE, Screen, Table, column};
 
 /// Up to this number of agents, Perron vectors are written out.
 const VECTORS_OF: usize = 12;
 /// At most this many agents of a list are named.
 const AGENTS_NAMED: usize = 6;
-/// What is not there.
-const NONE: &str = "–";
 
 /// Everything about some topologies, side by side.
-pub(crate) fn text(all: &[Inspection], comparison: Option<&str>) -> String {
-    let mut out = format!("{}\n", network(all));
+pub(crate) fn show(screen: &mut Screen, all: &[Inspection], comparison: Option<&str>) {
+    screen.table(&network(all));
     if all.iter().any(|facts| !facts.subgraphs.is_empty()) {
-        let _ = writeln!(out, "\nHow it averages\n{}", averaging(all));
-        out += &vectors(all);
+        screen.gap();
+        screen.heading("How it averages");
+        screen.table(&averaging(all));
+        vectors(screen, all);
     }
     if all.iter().any(|facts| !facts.limits.is_empty()) {
-        let heading =
-            "Largest stable step: effective η·c_π·h (and raw η·h, where it differs), h the curvature";
-        let _ = writeln!(out, "\n{heading}\n{}", limits(all));
+        screen.gap();
+        screen.heading(
+            "Largest stable step: effective η·c_π·h (and raw η·h, where it differs), h the curvature",
+        );
+        screen.table(&limits(all));
     }
     for facts in all {
         let lines = facts.advice.iter().cloned();
         let lines = lines.chain(facts.skipped.iter().map(|what| format!("Not computed: {what}.")));
-        let _ =
-            writeln!(out, "{}", if all.len() > 1 { format!("\n{}", facts.topology) } else { String::new() });
-        for line in lines {
-            let _ = writeln!(out, "• {line}");
+        screen.gap();
+        if all.len() > 1 {
+            screen.heading(&facts.topology);
         }
+        lines.for_each(|line| screen.text(&format!("• {line}")));
     }
     if let Some(sentence) = comparison {
-        let _ = writeln!(out, "\n• {sentence}");
+        screen.gap();
+        screen.text(&format!("• {sentence}"));
     }
-    out
 }
 
-fn new_table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_header(header.into_iter().map(str::to_owned).collect::<Vec<_>>());
-    table
+fn prose(name: &str) -> Column {
+    column(name).prose()
 }
 
 /// A row for each fact, a column for each topology.
 fn network(all: &[Inspection]) -> Table {
     let names = all.iter().map(|facts| &*facts.topology);
-    let mut table = new_table([""].into_iter().chain(names));
+    let mut table = Table::new([column("")].into_iter().chain(names.map(prose)));
     let mut row = |name: &str, of: &dyn Fn(&Inspection) -> String| {
         let cells: Vec<String> = all.iter().map(of).collect();
         if cells.iter().any(|cell| cell != NONE) {
-            table.add_row([name.to_owned()].into_iter().chain(cells).collect::<Vec<_>>());
+            table.row([name.to_owned()].into_iter().chain(cells));
         }
     };
     row("parameters", &|facts| match &facts.parameters {
@@ -130,12 +127,20 @@ fn agents(list: &[usize], n: usize) -> String {
 
 /// A row for each subgraph of each topology.
 fn averaging(all: &[Inspection]) -> Table {
-    let mut table =
-        new_table(["topology", "links used", "c_π", "π_R", "π_C", "ρ_R", "ρ_C", "mixing R", "mixing C"]);
+    let mut table = Table::new([
+        column("links used"),
+        column("c_π").about("n π_Rᵀπ_C, what turns a raw step η into the step of the average"),
+        column("π_R").about("how much of the average is each agent's, of what is pulled").prose(),
+        column("π_C").about("of what is pushed").prose(),
+        column("ρ_R").about("what is left of a disagreement after a round, in the long run"),
+        column("ρ_C"),
+        column("mixing R").about("rounds in which it falls by a factor e").prose().minor(),
+        column("mixing C").prose().minor(),
+    ]);
     for facts in all {
-        for (i, sub) in facts.subgraphs.iter().enumerate() {
-            table.add_row([
-                if i == 0 { facts.topology.clone() } else { String::new() },
+        for sub in &facts.subgraphs {
+            table.group(&facts.topology);
+            table.row([
                 sub.graph.to_owned(),
                 number(sub.c_pi),
                 range(&sub.pi_r),
@@ -184,26 +189,28 @@ fn rounds(sub: &SubgraphFacts, rho: Option<f64>, rounds: Option<f64>, depth: Opt
 }
 
 /// π_R and π_C of small networks, entry by entry, where they are neither even nor all at one agent.
-fn vectors(all: &[Inspection]) -> String {
-    let mut out = String::new();
+fn vectors(screen: &mut Screen, all: &[Inspection]) {
     for facts in all.iter().filter(|facts| facts.agents <= VECTORS_OF) {
         for sub in &facts.subgraphs {
             for (name, shares) in [("π_R", &sub.pi_r), ("π_C", &sub.pi_c)] {
                 if range(shares).contains('…') {
                     let shares: Vec<String> = shares.iter().map(|&share| number(share)).collect();
-                    let _ =
-                        writeln!(out, "{} {} {name} = ({})", facts.topology, sub.graph, shares.join(", "));
+                    screen.text(&format!(
+                        "{} {} {name} = ({})",
+                        facts.topology,
+                        sub.graph,
+                        shares.join(", ")
+                    ));
                 }
             }
         }
     }
-    out
 }
 
 /// A row for each method on each set of links, a column for each topology.
 fn limits(all: &[Inspection]) -> Table {
     let names = all.iter().map(|facts| &*facts.topology);
-    let mut table = new_table(["method", "links used"].into_iter().chain(names));
+    let mut table = Table::new([column("method"), column("links used")].into_iter().chain(names.map(prose)));
     let mut rows: Vec<&LimitFacts> = vec![];
     for limit in all.iter().flat_map(|facts| &facts.limits) {
         if !rows.iter().any(|known| (known.method, known.graph) == (limit.method, limit.graph)) {
@@ -230,9 +237,7 @@ fn limits(all: &[Inspection]) -> Table {
                 _ => NONE.to_owned(),
             }
         };
-        table.add_row(
-            [method, row.graph.to_owned()].into_iter().chain(all.iter().map(cell)).collect::<Vec<_>>(),
-        );
+        table.row([method, row.graph.to_owned()].into_iter().chain(all.iter().map(cell)));
     }
     table
 }

@@ -1,6 +1,5 @@
 //! Limits as a table, as CSV, and as figures.
 
-use comfy_table::{Table, presets};
 use oneway::graph::Subgraph;
 use oneway::theory::stability::Limit;
 
@@ -11,12 +10,11 @@ use crate::draw::figure::gallery::{Art, Picture};
 use crate::draw::figure::heat::{self, HeatMap};
 use crate::draw::figure::palette::Palette;
 use crate::draw::figure::render::Theme;
-use crate::number::number;
+use crate::number::{counted, short};
+use crate::terminal::{NOTHING, Table, column};
 
 /// More columns do not fit a page.
 const MOST_COLUMNS: usize = 14;
-/// What is not there.
-const NONE: &str = "–";
 
 impl Row {
     fn c_π(&self) -> Option<f64> {
@@ -60,18 +58,40 @@ pub(crate) fn csv(sweep: &Sweep, rows: &[Row]) -> String {
 
 /// A line for each value and graph.
 pub(crate) fn table(sweep: &Sweep, rows: &[Row]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY);
-    let fixed = [sweep.axis.key.clone(), "graph".to_owned(), "c_π".to_owned(), "Push-Pull".to_owned()];
-    table.set_header(fixed.into_iter().chain(sweep.momenta.iter().map(|λ| format!("SMTPP, λ = {λ}"))));
-    for row in rows {
+    let fixed = [
+        column(sweep.axis.key.clone()),
+        column("c_π").about("what turns a raw step η into an effective one").minor(),
+        column("Push-Pull").about("largest stable η·c_π·h, h the curvature"),
+    ];
+    let momenta = sweep.momenta.iter().map(|λ| column(format!("SMTPP, λ = {λ}")));
+    let mut table = Table::new(fixed.into_iter().chain(momenta));
+    // by graph, so that a column is read from value to value
+    let by_graph = sweep.graphs.iter().flat_map(|graph| rows.iter().filter(move |row| row.graph == *graph));
+    for row in by_graph {
         let smtpp = (0..sweep.momenta.len()).map(|at| row.smtpp(at));
         let limits = std::iter::once(row.push_pull()).chain(smtpp).map(|limit| limit.map(|l| l.effective));
         let numbers = std::iter::once(row.c_π()).chain(limits);
-        let numbers = numbers.map(|found| found.map_or(NONE.to_owned(), number));
-        table.add_row([row.value.to_string(), row.graph.name().to_owned()].into_iter().chain(numbers));
+        let numbers = numbers.map(|found| found.map_or(NOTHING.to_owned(), short));
+        table.group(&format!("links used: {}", row.graph.name()));
+        table.row([row.value.to_string()].into_iter().chain(numbers));
     }
     table
+}
+
+/// How it ended, in a line.
+pub(crate) fn summary(sweep: &Sweep, rows: &[Row]) -> String {
+    let gains: Vec<f64> =
+        rows.iter().flat_map(|row| (0..sweep.momenta.len()).filter_map(|at| row.gain(at))).collect();
+    let more = gains.iter().filter(|gain| **gain > 1.0).count();
+    let most = gains.iter().copied().fold(f64::NAN, f64::max);
+    match gains.len() {
+        0 => format!("{} on {}: limits of Push-Pull alone", counted(rows.len() as u64, "row"), sweep.family),
+        all => format!(
+            "SMTPP bears a larger step than Push-Pull in {more} of {all} cases on {}, {} times as large at most",
+            sweep.family,
+            short(most)
+        ),
+    }
 }
 
 /// A line for each value that has no limits, with the reason.

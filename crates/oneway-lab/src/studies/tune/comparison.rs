@@ -1,7 +1,6 @@
 //! What tuning found, compared on samples that it has not seen.
 
 use anyhow::Result;
-use comfy_table::{Table as Lines, presets};
 use oneway_experiment::plan::Entry;
 use oneway_experiment::problem_facts;
 use oneway_experiment::progress::Progress;
@@ -15,7 +14,8 @@ use super::{Criterion, Search};
 use crate::draw::figure::gallery::{Art, Picture};
 use crate::draw::figure::heat::{self, HeatMap};
 use crate::draw::figure::render::Theme;
-use crate::number::number;
+use crate::number::short_with_error;
+use crate::terminal::{NOTHING, Screen, Table as Lines, column};
 
 /// Tuned methods on all topologies, run with the file's own seeds.
 #[derive(Debug)]
@@ -143,26 +143,23 @@ impl Comparison {
 
     /// Means with their standard errors, a few topologies at a time; the best of each topology marked, and
     /// with it all within two standard errors.
-    pub(crate) fn table(&self) -> String {
-        /// More do not fit a terminal.
+    pub(crate) fn show(&self, screen: &mut Screen) {
+        /// More are hard to read side by side.
         const SIDE_BY_SIDE: usize = 4;
         let columns: Vec<usize> = (0..self.topologies.len()).collect();
-        let parts: Vec<String> = columns.chunks(SIDE_BY_SIDE).map(|columns| self.part(columns)).collect();
+        columns.chunks(SIDE_BY_SIDE).for_each(|columns| screen.table(&self.part(columns)));
         let settings = || self.results.iter().flatten().flatten();
         let (of, edge) = (settings().count(), settings().filter(|score| score.edge).count());
-        format!(
-            "{}\n* the lowest mean of its column, and those within two standard errors of it; – no step that was tried, or not \
-             every repetition, ends better than it began\n{edge} of {of} settings lie at the edge of the grid: more may be gained \
-             beyond it",
-            parts.join("\n")
-        )
+        screen.text(&format!(
+            "* the lowest mean ± standard error of its column, and those within two standard errors of it; – no step that was \
+             tried, or not every repetition, ends better than it began\n{edge} of {of} settings lie at the edge of the grid: more \
+             may be gained beyond it",
+        ));
     }
 
-    fn part(&self, columns: &[usize]) -> String {
-        let mut lines = Lines::new();
-        lines.load_style(presets::UTF8_BORDERS_ONLY);
-        let names = columns.iter().map(|&column| self.short_name(column));
-        lines.set_header(std::iter::once("tuned".to_owned()).chain(names));
+    fn part(&self, columns: &[usize]) -> Lines {
+        let names = columns.iter().map(|&at| column(self.short_name(at)));
+        let mut lines = Lines::new(std::iter::once(column("tuned")).chain(names));
         let best = |column: usize| {
             let known = self.results.iter().filter_map(|row| row[column].as_ref());
             let known = known.filter_map(|score| Some((score.mean()?, score.error().unwrap_or(0.0))));
@@ -173,15 +170,14 @@ impl Comparison {
             let cells = columns.iter().map(|&column| match (mean(column), best(column)) {
                 (Some(mean), Some((least, error))) => {
                     let own = row[column].as_ref().and_then(Score::error);
-                    let mark = if mean - least <= 2.0 * own.unwrap_or(0.0).hypot(error) { "*" } else { " " };
-                    let spread = own.map_or(String::new(), |error| format!(" ± {}", number(error)));
-                    format!("{}{spread} {mark}", number(mean))
+                    let best = mean - least <= 2.0 * own.unwrap_or(0.0).hypot(error);
+                    format!("{}{}", short_with_error(mean, own), if best { " *" } else { "" })
                 }
-                _ => "–".to_owned(),
+                _ => NOTHING.to_owned(),
             });
-            lines.add_row(std::iter::once(method.clone()).chain(cells));
+            lines.row(std::iter::once(method.clone()).chain(cells));
         }
-        lines.to_string()
+        lines
     }
 
     /// A topology's name with the values that were swept and without their keys: `ring, even`.

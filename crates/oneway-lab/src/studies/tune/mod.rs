@@ -16,7 +16,6 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
-use comfy_table::{Table as Lines, presets};
 use oneway_experiment::Experiment;
 use oneway_experiment::plan::Plan;
 use oneway_experiment::progress::Progress;
@@ -26,6 +25,8 @@ use oneway_experiment::runner::Runner;
 use oneway_experiment::spec::RunSpec;
 use toml::Table;
 
+use crate::number::{counted, short};
+use crate::terminal::{Cell, NOTHING, Style, Table as Lines, column};
 use trial::{CANDIDATES, Trial};
 
 /// What trials are scored by.
@@ -178,29 +179,45 @@ impl<'e> Search<'e> {
     }
 
     /// What was found, as a table.
-    pub(crate) fn table(&self) -> String {
-        let mut lines = Lines::new();
-        lines.load_style(presets::UTF8_BORDERS_ONLY);
-        lines.set_header(["topology", "method", "step", "parameter", "score", ""]);
+    pub(crate) fn table(&self) -> Lines {
+        let mut lines = Lines::new([
+            column("method"),
+            column("step"),
+            column("parameter"),
+            column("score"),
+            column("note").prose().minor(),
+        ]);
         for trial in &self.trials {
-            let note = match trial {
+            let (note, style) = match trial {
                 Trial { score: None, .. } => {
-                    "every candidate diverged, or ended worse than it began: left as it was"
+                    ("every candidate diverged, or ended worse than it began: left as it was", Style::Bad)
                 }
-                Trial { own: true, .. } => "the file's own",
-                Trial { edge: true, .. } => "at the edge of the grid: look further",
-                _ => "",
+                Trial { own: true, .. } => ("the file's own", Style::Plain),
+                Trial { edge: true, .. } => ("at the edge of the grid: look further", Style::Open),
+                _ => ("", Style::Plain),
             };
-            lines.add_row([
-                trial.topology.clone(),
-                trial.method.clone(),
-                format!("{:.4}", trial.step),
-                trial.second_text(),
-                trial.score.map_or("–".to_owned(), |score| format!("{score:.5e}")),
-                note.to_owned(),
+            lines.group(&trial.topology);
+            lines.row([
+                Cell::from(&*trial.method),
+                short(trial.step).into(),
+                trial.second_text().into(),
+                trial.score.map_or(NOTHING.to_owned(), short).into(),
+                Cell::new(note, style),
             ]);
         }
-        lines.to_string()
+        lines
+    }
+
+    /// How it ended, in a line.
+    pub(crate) fn summary(&self) -> String {
+        let found = self.trials.iter().filter(|trial| trial.score.is_some()).count();
+        let own = self.trials.iter().filter(|trial| trial.score.is_some() && trial.own).count();
+        format!(
+            "{} tuned: {} better than the file's own, which stays in {own}; none in {}",
+            counted(self.trials.len() as u64, "setting"),
+            found - own,
+            self.trials.len() - found,
+        )
     }
 
     /// What each method was given, in a line.
@@ -229,7 +246,7 @@ impl<'e> Search<'e> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::progress::Bars;
+    use crate::cli::progress::Bar;
 
     /// Two topologies, one of them with a centralised method's cell that is the other's too.
     #[test]
@@ -240,13 +257,14 @@ mod tests {
         let experiment = Experiment::parse(text, std::path::Path::new(""), &[]).unwrap();
         let mut search = Search::new(&experiment, Criterion::Loss).unwrap();
         let (runner, scratch) = (Runner::new(Some(1)).unwrap(), CellStore::scratch().unwrap());
-        let progress = Bars::new(search.rounds());
+        let bar = Bar::new(&[("tuning", 1)]);
+        let progress = bar.part(0, search.rounds());
         let (none, all) = progress.done();
         assert_eq!(none, 0);
         search.run(&runner, &scratch.store(), &progress).unwrap();
         let (tuned, _) = progress.done();
-        assert!(tuned > 0 && Some(tuned) < all);
+        assert!(tuned > 0 && tuned < all);
         search.compare(&runner, &scratch.store(), &progress).unwrap();
-        assert_eq!(progress.done(), (all.unwrap(), all), "the bar is full when all is done, and not before");
+        assert_eq!(progress.done(), (all, all), "the bar is full when all is done, and not before");
     }
 }

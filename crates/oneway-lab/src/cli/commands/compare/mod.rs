@@ -3,20 +3,19 @@
 
 mod settings;
 
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use comfy_table::{Table, presets};
 use oneway::engine::metrics::Measurement;
 use oneway_experiment::results::curves::{self, Curve, SweptColumns};
 use oneway_experiment::results::manifest::{EntryRecord, Manifest};
 use oneway_experiment::results::repetitions::{Repetitions, mean};
 
 use crate::cli::args::CompareArgs;
-use crate::number::short;
+use crate::number::{short, short_with_error};
 use crate::studies::claims::statistics::Interval;
+use crate::terminal::{Cell, NOTHING, Screen, Style, Table, column};
 
 /// What is read off a measurement.
 type Quantity = fn(&Measurement) -> Option<f64>;
@@ -31,17 +30,23 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<ExitCode> {
         bail!("{} and {} are the same folder: name two", args.left.display(), args.right.display());
     }
     let [left, right] = [Side::read(&args.left, &args.right)?, Side::read(&args.right, &args.left)?];
-    let mut out = std::io::stdout();
+    let mut screen = Screen::stdout();
     let differing = settings::differences([&left.manifest.settings, &right.manifest.settings]);
-    writeln!(out, "{}", settings::text(&differing, [&left.name, &right.name]))?;
+    screen.text(&settings::text(&differing, [&left.name, &right.name]));
     if let Some(note) = iterations(&left, &right) {
-        writeln!(out, "{note}")?;
+        screen.text(&note);
     }
-    writeln!(out, "{}", table(&left, &right))?;
-    writeln!(
-        out,
-        "± half of a 95 % interval from the repetitions; differences by repetition where seeds are the same"
-    )?;
+    let (table, beyond) = table(&left, &right);
+    screen.table(&table);
+    screen.quiet(
+        "± half of a 95 % interval from the repetitions; differences by repetition where seeds are the same",
+    );
+    screen.summary(&match beyond {
+        0 => "no difference is beyond noise".to_owned(),
+        1 => "1 difference is beyond noise".to_owned(),
+        some => format!("{some} differences are beyond noise"),
+    });
+    screen.show()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,7 +123,8 @@ impl Found<'_> {
     }
 }
 
-fn table(left: &Side, right: &Side) -> Table {
+/// The table, and how many differences are beyond noise.
+fn table(left: &Side, right: &Side) -> (Table, usize) {
     let mut names: Vec<(&str, &str)> = vec![];
     for entry in left.manifest.entries.iter().chain(&right.manifest.entries) {
         let name = (&*entry.topology, &*entry.method);
@@ -126,15 +132,20 @@ fn table(left: &Side, right: &Side) -> Table {
             names.push(name);
         }
     }
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_BORDERS_ONLY);
-    table.set_header(["topology · method", "", &left.name, &right.name, "difference"]);
+    let mut table = Table::new([
+        column("topology · method").prose(),
+        column(""),
+        column(&*left.name),
+        column(&*right.name),
+        column("difference").prose(),
+    ]);
+    let mut beyond = 0;
     for name in names {
         let (topology, method) = name;
         let found = [left.entry(name), right.entry(name)];
         for (at, (quantity, of)) in QUANTITIES.into_iter().enumerate() {
             let values = found.each_ref().map(|found| found.as_ref().map(|found| found.values(of)));
-            let [a, b] = values.each_ref().map(|values| values.as_deref().map_or("–".to_owned(), shown));
+            let [a, b] = values.each_ref().map(|values| values.as_deref().map_or(NOTHING.to_owned(), shown));
             let difference = match &found {
                 [None, _] => format!("in {} only", right.name),
                 [_, None] => format!("in {} only", left.name),
@@ -145,7 +156,10 @@ fn table(left: &Side, right: &Side) -> Table {
                 ),
             };
             let place = if at == 0 { format!("{topology} · {method}") } else { String::new() };
-            table.add_row([place, quantity.to_owned(), a, b, difference]);
+            let noisy = !difference.ends_with(BEYOND);
+            beyond += usize::from(!noisy);
+            let style = if noisy { Style::Plain } else { Style::Strong };
+            table.row([place.into(), quantity.into(), a.into(), b.into(), Cell::new(difference, style)]);
         }
         let notes = found
             .iter()
@@ -153,26 +167,35 @@ fn table(left: &Side, right: &Side) -> Table {
             .filter_map(|found| found.repetitions.note().map(|note| format!("{}: {note}", found.side.name)));
         let notes: Vec<String> = notes.collect();
         if !notes.is_empty() {
-            table.add_row(["".to_owned(), "counted".to_owned(), notes.join("; ")]);
+            table.row([
+                "".to_owned(),
+                "counted".to_owned(),
+                NOTHING.to_owned(),
+                NOTHING.to_owned(),
+                notes.join("; "),
+            ]);
         }
     }
-    table
+    (table, beyond)
 }
+
+/// How a difference that repetitions do not explain ends.
+const BEYOND: &str = "beyond noise";
 
 /// A mean and its interval.
 fn shown(values: &[(u64, f64)]) -> String {
     let values: Vec<f64> = values.iter().map(|(_, value)| *value).collect();
     match (Interval::new(&values), mean(&values)) {
-        (Some(interval), _) => format!("{} ± {}", short(interval.mean), rough(interval.half)),
+        (Some(interval), _) => short_with_error(interval.mean, Some(interval.half)),
         (None, Some(one)) => short(one),
-        (None, None) => "–".to_owned(),
+        (None, None) => NOTHING.to_owned(),
     }
 }
 
 /// How much more the second has than the first, and whether that is more than noise makes of equals.
 fn difference(a: &[(u64, f64)], b: &[(u64, f64)]) -> String {
     let plain = |values: &[(u64, f64)]| values.iter().map(|(_, value)| *value).collect::<Vec<f64>>();
-    let (Some(mean_a), Some(mean_b)) = (mean(&plain(a)), mean(&plain(b))) else { return "–".to_owned() };
+    let (Some(mean_a), Some(mean_b)) = (mean(&plain(a)), mean(&plain(b))) else { return NOTHING.to_owned() };
     let change = match mean_b / mean_a - 1.0 {
         change if change.is_finite() => format!("{:+.1} %", 100.0 * change),
         _ => short(mean_b - mean_a),
@@ -187,13 +210,8 @@ fn difference(a: &[(u64, f64)], b: &[(u64, f64)]) -> String {
     match half {
         None => format!("{change}, noise unknown"),
         Some(Interval { mean, half }) if mean.abs() <= half => format!("{change}, within noise"),
-        Some(_) => format!("{change}, beyond noise"),
+        Some(_) => format!("{change}, {BEYOND}"),
     }
-}
-
-/// One digit is enough for an error.
-fn rough(value: f64) -> String {
-    short(format!("{value:.0e}").parse().unwrap_or(value))
 }
 
 #[cfg(test)]
