@@ -10,7 +10,8 @@ use std::path::PathBuf;
 
 pub use fault::Fault;
 use words::{brief, did_you_mean, wrong_sum};
-pub(crate) use words::{shown, some_agents};
+pub use words::shown;
+pub(crate) use words::some_agents;
 
 /// Shorthand for a result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use comfy_table::{Table, presets};
+use oneway::error::shown;
 use oneway::graph::Subgraph;
 use oneway::registry;
 
@@ -13,6 +14,8 @@ use crate::number::number;
 const VECTORS_OF: usize = 12;
 /// At most this many agents of a list are named.
 const AGENTS_NAMED: usize = 6;
+/// At most this many names of agents are listed.
+const NAMES_SHOWN: usize = 24;
 /// What is not there.
 const NONE: &str = "–";
 
@@ -68,6 +71,7 @@ fn network(all: &[Inspection]) -> Table {
         }
     });
     row("agents", &|facts| facts.agents.to_string());
+    row("their names", &|facts| facts.names.as_deref().map_or(NONE.to_owned(), numbered_names));
     row("links", &|facts| graphs(facts, |graph| graph.links.to_string()));
     row("changes", &|facts| match facts.period {
         1 => NONE.to_owned(),
@@ -92,6 +96,16 @@ fn network(all: &[Inspection]) -> Table {
         graphs(facts, |graph| graph.diameter.map_or(NONE.to_owned(), |d| d.to_string()))
     });
     table
+}
+
+/// Agents by number and name: the first of them, one a line.
+fn numbered_names(names: &[String]) -> String {
+    let mut lines: Vec<String> = names.iter().enumerate().map(|(i, name)| format!("{i} {}", shown(name))).collect();
+    if lines.len() > NAMES_SHOWN {
+        lines.truncate(NAMES_SHOWN);
+        lines.push(format!("… and {} more (all of them with --json)", names.len() - NAMES_SHOWN));
+    }
+    lines.join("\n")
 }
 
 /// A fact of the one digraph, or of both.
