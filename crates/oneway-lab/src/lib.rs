@@ -60,6 +60,7 @@ pub fn main_from(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 
 fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(&reproduce),
+        Command::New(new) => commands::new::new(&new),
         Command::Run(run) => commands::run::run(&run),
         Command::Tune(tune) => commands::tune::tune(&tune),
         Command::Audit(audit) => commands::audit::audit(&audit),

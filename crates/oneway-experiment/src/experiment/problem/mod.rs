@@ -32,6 +32,7 @@ use dataset::DatasetSpec;
 use finite_sum::{FiniteSumSpec, ModelKind};
 use keys::{batch, curvature, dimension, partition};
 use preparation::{GROUPS, Preparation, Prepared, groups, layout};
+pub use preparation::read_layout;
 pub(crate) use write::OwnRows;
 
 /// `[problem]`.

@@ -103,6 +103,14 @@ impl Identify for Preparation {
     }
 }
 
+/// The keys of `[problem]` that say where things are in a file, alone: for commands that only look at one.
+pub fn read_layout(table: toml::Table) -> Result<Layout> {
+    let mut fields = Fields::new("dataset", table);
+    let layout = layout(&mut fields)?;
+    fields.finish()?;
+    Ok(layout)
+}
+
 /// The keys that say where things are in a file.
 pub(super) fn layout(fields: &mut Fields) -> Result<Layout> {
     let label = match fields.value("label") {

@@ -5,11 +5,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use oneway::data::libsvm::{self, Labels};
+use oneway::data::libsvm;
 use oneway::data::{Dataset, Split};
+use oneway_data::{LabelKind, Layout, Loaded};
 use oneway_experiment::problem::dataset::{DatasetSpec, Named};
+use oneway_experiment::problem::read_layout;
+use oneway_experiment::set;
+use toml::{Table, Value};
 
-use crate::cli::args::{DataArgs, DataCommand, Embedded, SplitArg};
+use crate::cli::args::{DataArgs, DataCommand, Embedded, LayoutArgs, SplitArg};
 
 /// Runs the command.
 pub(crate) fn data(args: &DataArgs) -> Result<ExitCode> {
@@ -26,24 +30,59 @@ pub(crate) fn data(args: &DataArgs) -> Result<ExitCode> {
             };
             libsvm::write(&named.load(split)?, &mut out)?;
         }
-        DataCommand::Info { dataset, features } => {
-            match DatasetSpec::new(dataset, Path::new(""), *features, Split::Train)? {
+        DataCommand::Info { dataset, features, layout } => {
+            match DatasetSpec::new(dataset, Path::new(""), *features, layout_of(layout)?, Split::Train)? {
                 DatasetSpec::Named(named, _) => {
                     writeln!(out, "{}: {}", named.name(), named.about())?;
                     describe(&mut out, "train", &named.load(Split::Train)?)?;
                     describe(&mut out, "test", &named.load(Split::Test)?)?;
                 }
                 file => {
-                    // labels that are no signs are described as they are
-                    let data = file.load(Labels::Signs).or_else(|_| file.load(Labels::Numbers))?;
+                    let Loaded { data, words, format } = described(&file)?;
                     writeln!(out, "{dataset}")?;
+                    if !["LIBSVM", "IDX"].contains(&&*format) {
+                        writeln!(out, "{format}")?;
+                    }
                     describe(&mut out, "rows", &data)?;
+                    for (number, word) in words.iter().flatten().enumerate() {
+                        writeln!(out, "       label {number} is \"{word}\"")?;
+                    }
                 }
             }
         }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Rows of a file; labels that are no signs are described as they are.
+pub(super) fn described(file: &DatasetSpec) -> oneway::Result<Loaded> {
+    match file.load(LabelKind::Signs, None) {
+        Ok(loaded) if loaded.words.is_none() => Ok(loaded),
+        _ => file.load(LabelKind::Classes, None),
+    }
+}
+
+/// A column as it is typed: a number from 1, or a name.
+pub(super) fn column(text: &str) -> Value {
+    match set::value(text) {
+        number @ Value::Integer(_) => number,
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+fn layout_of(args: &LayoutArgs) -> Result<Layout> {
+    let mut table = Table::new();
+    let mut put = |key: &str, value: Option<Value>| {
+        value.into_iter().for_each(|value| drop(table.insert(key.to_owned(), value)));
+    };
+    put("label", args.label.as_deref().map(column));
+    put("header", args.header.map(Value::Boolean));
+    put("separator", args.separator.clone().map(Value::String));
+    put("array", args.array.clone().map(Value::String));
+    let dropped: Vec<Value> = args.drop.iter().map(|name| column(name)).collect();
+    put("drop", (!dropped.is_empty()).then_some(Value::Array(dropped)));
+    read_layout(table)
 }
 
 fn describe(out: &mut impl Write, part: &str, data: &Dataset) -> std::io::Result<()> {
