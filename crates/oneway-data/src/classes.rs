@@ -64,7 +64,8 @@ impl Groups {
             }
         }
         let rest = self.0.iter().position(|group| *group == Group::Rest);
-        let class = |label: f64| of.iter().find(|(known, _)| *known == label).map(|(_, class)| *class).or(rest);
+        let class =
+            |label: f64| of.iter().find(|(known, _)| *known == label).map(|(_, class)| *class).or(rest);
         let kept: Vec<usize> = (0..data.len()).filter(|r| class(data.labels[*r]).is_some()).collect();
         let mut picked = data.select(&kept);
         picked.labels.iter_mut().for_each(|label| *label = class(*label).unwrap_or(0) as f64);
@@ -86,7 +87,12 @@ fn members(group: &Group) -> &[Label] {
 fn number(label: &Label, data: &Dataset, words: Option<&[String]>) -> Result<f64> {
     let unknown = |shown: String, known: Vec<String>| {
         let known: Vec<String> = known.into_iter().take(20).collect();
-        Err(Error::parameter("problem", "classes", shown, format!("no row has this label; there are {}", known.join(", "))))
+        Err(Error::parameter(
+            "problem",
+            "classes",
+            shown,
+            format!("no row has this label; there are {}", known.join(", ")),
+        ))
     };
     match (label, words) {
         (Label::Word(word), Some(words)) => match words.iter().position(|known| known == word) {
@@ -97,7 +103,9 @@ fn number(label: &Label, data: &Dataset, words: Option<&[String]>) -> Result<f64
             true => Ok(*number),
             false => unknown(number.to_string(), data.classes().iter().map(f64::to_string).collect()),
         },
-        (Label::Word(word), None) => unknown(format!("{word:?}"), data.classes().iter().map(f64::to_string).collect()),
+        (Label::Word(word), None) => {
+            unknown(format!("{word:?}"), data.classes().iter().map(f64::to_string).collect())
+        }
         (Label::Number(number), Some(words)) => unknown(number.to_string(), words.to_vec()),
     }
 }

@@ -32,7 +32,11 @@ fn first_line(begin: &[u8]) -> &[u8] {
 
 /// Whether a file is a table: its keys say so, or its first line has separators and no `index:value`.
 pub(crate) fn is_table(path: &Path, begin: &[u8], layout: &Layout) -> bool {
-    if layout.label.is_some() || layout.header.is_some() || layout.separator.is_some() || !layout.drop.is_empty() {
+    if layout.label.is_some()
+        || layout.header.is_some()
+        || layout.separator.is_some()
+        || !layout.drop.is_empty()
+    {
         return input::foreign(begin).is_none();
     }
     let line = first_line(begin);
@@ -42,7 +46,9 @@ pub(crate) fn is_table(path: &Path, begin: &[u8], layout: &Layout) -> bool {
     let cells = || line.split(u8::is_ascii_whitespace).filter(|cell| !cell.is_empty());
     let is_number = |cell: &[u8]| str::from_utf8(cell).is_ok_and(|cell| cell.parse::<f64>().is_ok());
     let is_libsvm = cells().next().is_some_and(is_number)
-        && cells().nth(1).is_none_or(|cell| cell.first().is_some_and(u8::is_ascii_digit) && cell.contains(&b':'));
+        && cells()
+            .nth(1)
+            .is_none_or(|cell| cell.first().is_some_and(u8::is_ascii_digit) && cell.contains(&b':'));
     let separated = line.iter().any(|byte| SEPARATORS.contains(byte));
     separated && input::foreign(begin).is_none() && (!has_colon || (called && !is_libsvm))
 }
@@ -116,7 +122,9 @@ impl Records<'_, '_> {
                 ReadRecordResult::OutputEndsFull if self.ends.len() >= MOST_COLUMNS => {
                     return Err(self.wrong(1, format!("there are more than {MOST_COLUMNS} columns")));
                 }
-                ReadRecordResult::OutputEndsFull => self.ends.resize((2 * self.ends.len()).min(MOST_COLUMNS), 0),
+                ReadRecordResult::OutputEndsFull => {
+                    self.ends.resize((2 * self.ends.len()).min(MOST_COLUMNS), 0)
+                }
                 ReadRecordResult::Record => break,
                 ReadRecordResult::End => return Ok(false),
             }
@@ -145,13 +153,21 @@ impl Records<'_, '_> {
 /// Reads a table.
 pub(crate) fn read<'a>(source: &mut Source<'a>, layout: &Layout, expected: Expected<'a>) -> Result<Loaded> {
     let path = source.path;
-    let separator = layout.separator.unwrap_or_else(|| separator_of(first_line(source.begin().unwrap_or_default())));
+    let separator =
+        layout.separator.unwrap_or_else(|| separator_of(first_line(source.begin().unwrap_or_default())));
     if source.begin()?.starts_with(input::MARK.as_bytes()) {
         source.consume(input::MARK.len());
     }
     let core = ReaderBuilder::new().delimiter(separator).build();
-    let mut records =
-        Records { source, core, separator, text: vec![0; 1 << 16], ends: vec![0; 1 << 10], lines: 0, line: 1 };
+    let mut records = Records {
+        source,
+        core,
+        separator,
+        text: vec![0; 1 << 16],
+        ends: vec![0; 1 << 10],
+        lines: 0,
+        line: 1,
+    };
     let mut cells = vec![];
     if !records.next(&mut cells)? {
         return Err(crate::wrong(path, "has no rows"));
@@ -201,28 +217,37 @@ pub(crate) fn read<'a>(source: &mut Source<'a>, layout: &Layout, expected: Expec
         other => format!("`{}`", char::from(other)),
     };
     let header = if has_header { "a header" } else { "no header" };
-    gatherer.finish(format!("CSV with {separated} and {header}; the label is {}", columns.called(columns.label)))
+    gatherer
+        .finish(format!("CSV with {separated} and {header}; the label is {}", columns.called(columns.label)))
 }
 
 /// What people write where a value is missing.
 fn is_missing(cell: &str) -> bool {
-    cell.is_empty() || ["na", "n/a", "nan", "null", "none", "?"].iter().any(|mark| cell.eq_ignore_ascii_case(mark))
+    cell.is_empty()
+        || ["na", "n/a", "nan", "null", "none", "?"].iter().any(|mark| cell.eq_ignore_ascii_case(mark))
 }
 
 fn missing(cell: &str, columns: &Columns, at: usize) -> String {
     let what = if cell.is_empty() { "is empty".to_owned() } else { format!("has `{}`", shown(cell)) };
-    format!("{} {what}: a value is missing; fill it in, or leave out the row or (with `drop`) the column", columns.called(at))
+    format!(
+        "{} {what}: a value is missing; fill it in, or leave out the row or (with `drop`) the column",
+        columns.called(at)
+    )
 }
 
 fn number(cell: &str, columns: &Columns, at: usize) -> std::result::Result<f64, String> {
     match cell.parse::<f64>() {
         Ok(value) => Ok(value),
         Err(_) if cell.contains(',') => Err(format!(
-            "{} has `{}`: numbers have a decimal point, and no commas", columns.called(at), shown(cell)
+            "{} has `{}`: numbers have a decimal point, and no commas",
+            columns.called(at),
+            shown(cell)
         )),
         Err(_) => Err(format!(
             "{} has `{}`, which is not a number: make numbers of words first, leave the column out with `drop`, \
-             or say with `label` if it is the label", columns.called(at), shown(cell)
+             or say with `label` if it is the label",
+            columns.called(at),
+            shown(cell)
         )),
     }
 }

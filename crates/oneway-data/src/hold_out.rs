@@ -19,11 +19,21 @@ use oneway::{Error, Result};
 /// A share that is not between 0 and 1, and a single row.
 pub fn hold_out(data: &Dataset, share: f64, seed: u64) -> Result<(Dataset, Dataset)> {
     if !(share > 0.0 && share < 1.0) {
-        return Err(Error::parameter("problem", "split", share, "it is a share of the rows, between 0 and 1"));
+        return Err(Error::parameter(
+            "problem",
+            "split",
+            share,
+            "it is a share of the rows, between 0 and 1",
+        ));
     }
     let rows = data.len();
     if rows < 2 {
-        return Err(Error::parameter("problem", "split", share, format!("there are {rows} rows to be split")));
+        return Err(Error::parameter(
+            "problem",
+            "split",
+            share,
+            format!("there are {rows} rows to be split"),
+        ));
     }
     let held = ((share * rows as f64 + 0.5) as usize).clamp(1, rows - 1);
     let mut order: Vec<usize> = (0..rows).collect();

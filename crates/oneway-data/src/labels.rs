@@ -38,8 +38,10 @@ impl<'a> Gathered<'a> {
                 self.numbers.push(value + 0.0); // −0 is 0
                 Ok(())
             }
-            true => Err(format!("the label {value} is a number, and those before are words: is the first line a \
-                                 header? Then give `header = true`")),
+            true => Err(format!(
+                "the label {value} is a number, and those before are words: is the first line a \
+                                 header? Then give `header = true`"
+            )),
             false => Err(format!("the label {value} is not a finite number")),
         }
     }
@@ -49,8 +51,11 @@ impl<'a> Gathered<'a> {
         match cell.parse::<f64>() {
             Ok(number) if self.words.is_empty() && self.known.is_none() => return self.number(number),
             Ok(_) if self.known.is_none() => {
-                return Err(format!("the label `{}` is a number, and those before are words: is the first line \
-                                    a header? Then give `header = true`", shown(cell)));
+                return Err(format!(
+                    "the label `{}` is a number, and those before are words: is the first line \
+                                    a header? Then give `header = true`",
+                    shown(cell)
+                ));
             }
             _ => {}
         }
@@ -63,7 +68,9 @@ impl<'a> Gathered<'a> {
         let next = self.words.len();
         let id = match self.words.get(cell) {
             Some(id) => *id,
-            None if next == MOST_WORDS => return Err(format!("there are more than {MOST_WORDS} different labels")),
+            None if next == MOST_WORDS => {
+                return Err(format!("there are more than {MOST_WORDS} different labels"));
+            }
             None => {
                 self.words.insert(cell.to_owned(), next);
                 next
@@ -90,15 +97,20 @@ impl<'a> Gathered<'a> {
         for (word, id) in words {
             let Some(place) = sorted.iter().position(|known| *known == word) else {
                 let listed: Vec<String> = sorted.iter().take(20).map(|word| shown(word)).collect();
-                return Err(format!("the label `{}` is none of the training rows': {}", shown(&word), listed.join(", ")));
+                return Err(format!(
+                    "the label `{}` is none of the training rows': {}",
+                    shown(&word),
+                    listed.join(", ")
+                ));
             };
             rank[id] = place as f64;
         }
         let labels: Vec<f64> = numbers.into_iter().map(|id| rank[id as usize]).collect();
         match (kind, sorted.len()) {
-            (LabelKind::Signs, 2) => {
-                Ok((labels.into_iter().map(|rank| if rank == 1.0 { 1.0 } else { -1.0 }).collect(), Some(sorted)))
-            }
+            (LabelKind::Signs, 2) => Ok((
+                labels.into_iter().map(|rank| if rank == 1.0 { 1.0 } else { -1.0 }).collect(),
+                Some(sorted),
+            )),
             (LabelKind::Signs, count) => {
                 let listed: Vec<String> = sorted.iter().take(20).map(|word| shown(word)).collect();
                 Err(format!(

@@ -42,7 +42,9 @@ impl Layout {
             ("array", self.array.is_some()),
         ];
         match given.into_iter().find(|(key, given)| *given && keys.contains(key)) {
-            Some((key, _)) => Err(wrong(path, format!("is {kind}, where `{key}` says nothing: leave it out"))),
+            Some((key, _)) => {
+                Err(wrong(path, format!("is {kind}, where `{key}` says nothing: leave it out")))
+            }
             None => Ok(()),
         }
     }
@@ -68,20 +70,28 @@ impl Layout {
     fn usual_label(&self, path: &Path, names: Option<&[String]>, count: usize) -> Result<usize> {
         const USUAL: [&str; 5] = ["label", "labels", "class", "target", "y"];
         let is_usual = |name: &str| USUAL.iter().any(|usual| name.eq_ignore_ascii_case(usual));
-        let found: Vec<usize> = (0..).zip(names.unwrap_or_default()).filter(|(_, n)| is_usual(n)).map(|(i, _)| i).collect();
+        let found: Vec<usize> =
+            (0..).zip(names.unwrap_or_default()).filter(|(_, n)| is_usual(n)).map(|(i, _)| i).collect();
         match (&found[..], names) {
             ([one], _) => Ok(*one),
             (_, Some(names)) => {
                 let first = names.first().map_or("", String::as_str);
-                Err(wrong(path, format!(
-                    "which of its {count} columns is the label? Give `label`, a name such as \"{}\" or a number \
+                Err(wrong(
+                    path,
+                    format!(
+                        "which of its {count} columns is the label? Give `label`, a name such as \"{}\" or a number \
                      from 1 to {count}; without it the one that is called {} is taken",
-                    shown(first), USUAL.join(", ")
-                )))
+                        shown(first),
+                        USUAL.join(", ")
+                    ),
+                ))
             }
-            (_, None) => Err(wrong(path, format!(
-                "which of its {count} columns is the label? Give `label`, a number from 1 to {count}"
-            ))),
+            (_, None) => Err(wrong(
+                path,
+                format!(
+                    "which of its {count} columns is the label? Give `label`, a number from 1 to {count}"
+                ),
+            )),
         }
     }
 }
@@ -95,18 +105,24 @@ fn place(key: &str, column: &Column, path: &Path, names: Option<&[String]>, coun
             Err(Error::parameter(owner, key, number, format!("its columns are numbered from 1 to {count}")))
         }
         Column::Name(name) => match names {
-            None => Err(wrong(path, format!(
-                "`{key}` = \"{}\": its columns have no names; give a number from 1 to {count}",
-                shown(name)
-            ))),
+            None => Err(wrong(
+                path,
+                format!(
+                    "`{key}` = \"{}\": its columns have no names; give a number from 1 to {count}",
+                    shown(name)
+                ),
+            )),
             Some(names) => {
                 let mut found = (0..count).filter(|i| names[*i] == *name);
                 match (found.next(), found.next()) {
                     (Some(one), None) => Ok(one),
-                    (Some(_), Some(_)) => Err(wrong(path, format!(
-                        "`{key}` = \"{}\": two columns have this name; give a number from 1 to {count}",
-                        shown(name)
-                    ))),
+                    (Some(_), Some(_)) => Err(wrong(
+                        path,
+                        format!(
+                            "`{key}` = \"{}\": two columns have this name; give a number from 1 to {count}",
+                            shown(name)
+                        ),
+                    )),
                     _ => {
                         let some: Vec<String> = names.iter().take(30).map(|name| shown(name)).collect();
                         let unknown = Error::unknown("column", name, some.iter().map(String::as_str));

@@ -71,9 +71,8 @@ impl<'a, R: Read> Array<'a, R> {
         let mut header = vec![];
         (&mut bytes).take(length as u64).read_to_end(&mut header).map_err(io)?;
         let header = String::from_utf8_lossy(&header).into_owned();
-        let parsed = Header::parse(&header).ok_or_else(|| {
-            fail(&format!("has a header that cannot be read: `{}`", shown(&header)))
-        })?;
+        let parsed = Header::parse(&header)
+            .ok_or_else(|| fail(&format!("has a header that cannot be read: `{}`", shown(&header))))?;
         let Some((kind, size, big_endian)) = number_type(&parsed.descr) else {
             return Err(fail(&format!(
                 "has numbers of type `{}`: save it as float64, float32, integers or booleans, without Python objects",
@@ -94,7 +93,10 @@ impl<'a, R: Read> Array<'a, R> {
         });
         sides.ok_or_else(|| {
             let shape: Vec<String> = self.shape.iter().map(u64::to_string).collect();
-            self.wrong(format!("has the shape ({}): it must have a row or more, of possible size", shape.join(", ")))
+            self.wrong(format!(
+                "has the shape ({}): it must have a row or more, of possible size",
+                shape.join(", ")
+            ))
         })
     }
 
@@ -106,7 +108,9 @@ impl<'a, R: Read> Array<'a, R> {
         let (rows, columns) = self.sides()?;
         let by_column = self.fortran && self.shape.len() > 1;
         if by_column && self.shape.len() > 2 {
-            return Err(self.wrong("has more than two axes in Fortran's order: save it in C order".to_owned()));
+            return Err(
+                self.wrong("has more than two axes in Fortran's order: save it in C order".to_owned())
+            );
         }
         let (lines, length) = if by_column { (1, rows * columns) } else { (rows, columns) };
         let (mut raw, mut numbers, mut row) = (vec![], vec![], vec![]);
@@ -151,7 +155,9 @@ impl<'a, R: Read> Array<'a, R> {
         let above = 64 - 8 * self.size as u32;
         let exact = |value: f64, same: bool| match same {
             true => Ok(value),
-            false => Err(self.wrong(format!("has a whole number beyond 2⁵³, near {value:e}, which no float64 is"))),
+            false => {
+                Err(self.wrong(format!("has a whole number beyond 2⁵³, near {value:e}, which no float64 is")))
+            }
         };
         match self.kind {
             Kind::Bool => Ok(f64::from(u8::from(word != 0))),
@@ -219,11 +225,14 @@ pub(crate) fn read<'a>(source: &mut Source<'a>, layout: &Layout, expected: Expec
     let path = source.path;
     let array = Array::new(path, String::new(), source)?;
     if array.shape.len() != 2 {
-        return Err(wrong(path, format!(
-            "is an array with {} axes: rows and columns are expected, one of which is the label; give arrays of \
+        return Err(wrong(
+            path,
+            format!(
+                "is an array with {} axes: rows and columns are expected, one of which is the label; give arrays of \
              features and of labels as one NPZ file",
-            array.shape.len()
-        )));
+                array.shape.len()
+            ),
+        ));
     }
     let (_, count) = array.sides()?;
     if count > 1 << 28 {

@@ -34,15 +34,21 @@ pub(crate) fn read<'a>(source: Source<'a>, layout: &Layout, expected: Expected<'
         }
     };
     let labels = choice.member("label", label, &LABELS)?;
-    let open = |member: &Member| Array::new(path, format!("`{}` ", shown(&member.name)), member.open(path, source.file()?)?);
+    let open = |member: &Member| {
+        Array::new(path, format!("`{}` ", shown(&member.name)), member.open(path, source.file()?)?)
+    };
 
     let (array, labels_array) = (open(rows)?, open(labels)?);
     let ((count, features), (labelled, each)) = (array.sides()?, labels_array.sides()?);
     if each != 1 || labelled != count {
-        return Err(wrong(path, format!(
-            "`{}` has {labelled} rows of {each}, and `{}` has {count} rows: there must be one label for each row",
-            shown(&labels.name), shown(&rows.name)
-        )));
+        return Err(wrong(
+            path,
+            format!(
+                "`{}` has {labelled} rows of {each}, and `{}` has {count} rows: there must be one label for each row",
+                shown(&labels.name),
+                shown(&rows.name)
+            ),
+        ));
     }
     let mut gatherer = Gatherer::new(path, features, expected)?;
     labels_array.rows(|_, label| label.iter().try_for_each(|label| gatherer.labels().number(*label)))?;
@@ -73,7 +79,11 @@ impl<'a> Choice<'a> {
         if let Some(given) = given {
             let found = self.members.iter().find(|member| array_name(member) == given);
             return found.ok_or_else(|| {
-                self.source.wrong(format!("`{key}` = \"{}\": it has no such array, only {}", shown(given), self.names()))
+                self.source.wrong(format!(
+                    "`{key}` = \"{}\": it has no such array, only {}",
+                    shown(given),
+                    self.names()
+                ))
             });
         }
         let part = match self.split {
@@ -91,11 +101,14 @@ impl<'a> Choice<'a> {
             }
         }
         let what = if key == "array" { "rows" } else { "labels" };
-        Err(self.source.wrong(format!("which of its arrays has the {what}? Give `{key}`, one of {}", self.names())))
+        Err(self
+            .source
+            .wrong(format!("which of its arrays has the {what}? Give `{key}`, one of {}", self.names())))
     }
 
     fn names(&self) -> String {
-        let names: Vec<String> = self.members.iter().take(20).map(|member| shown(array_name(member))).collect();
+        let names: Vec<String> =
+            self.members.iter().take(20).map(|member| shown(array_name(member))).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     }
 }

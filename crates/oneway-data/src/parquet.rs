@@ -14,7 +14,8 @@ use crate::{Expected, Layout, Loaded, wrong};
 /// Reads a file, record by record.
 pub(crate) fn read<'a>(source: Source<'a>, layout: &Layout, expected: Expected<'a>) -> Result<Loaded> {
     let path = source.path;
-    let unreadable = |error: parquet::errors::ParquetError| wrong(path, format!("cannot be read as Parquet: {error}"));
+    let unreadable =
+        |error: parquet::errors::ParquetError| wrong(path, format!("cannot be read as Parquet: {error}"));
     let reader = SerializedFileReader::new(source.file()?).map_err(unreadable)?;
     let schema = reader.metadata().file_metadata().schema();
     let names: Vec<String> = schema.get_fields().iter().map(|field| field.name().to_owned()).collect();
@@ -34,7 +35,9 @@ pub(crate) fn read<'a>(source: Source<'a>, layout: &Layout, expected: Expected<'
                     value(field).and_then(|value| gatherer.value(feature - 1, value))
                 }
             };
-            added.map_err(|message| wrong(path, format!("record {number}, {}: {message}", columns.called(at))))?;
+            added.map_err(|message| {
+                wrong(path, format!("record {number}, {}: {message}", columns.called(at)))
+            })?;
         }
         gatherer.end_row()?;
     }

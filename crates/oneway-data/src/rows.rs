@@ -26,7 +26,9 @@ impl<'a> Gatherer<'a> {
                 let owner = path.display().to_string();
                 return Err(Error::parameter(owner, "features", given, format!("it has {features}")));
             }
-            _ if u32::try_from(features).is_err() => return Err(wrong(path, "has more than 2³² − 1 features")),
+            _ if u32::try_from(features).is_err() => {
+                return Err(wrong(path, "has more than 2³² − 1 features"));
+            }
             _ => {}
         }
         let labels = Gathered::new(expected.labels, expected.words);
@@ -70,7 +72,10 @@ impl<'a> Gatherer<'a> {
     /// Ends the row.
     pub(crate) fn end_row(&mut self) -> Result<()> {
         if !self.rows.has_room(self.row.len()) {
-            return Err(wrong(self.path, "has more than 2³² − 1 cells that are not 0: give a part of the data"));
+            return Err(wrong(
+                self.path,
+                "has more than 2³² − 1 cells that are not 0: give a part of the data",
+            ));
         }
         self.rows.push(self.row.drain(..));
         Ok(())

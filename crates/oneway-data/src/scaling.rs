@@ -93,7 +93,9 @@ impl Scaling {
         }
         match fitted.divide.iter().chain(&fitted.shift).all(|number| number.is_finite()) {
             true => Ok(fitted),
-            false => Err(Error::parameter("problem", "scaling", self.name(), "the numbers are too large for it")),
+            false => {
+                Err(Error::parameter("problem", "scaling", self.name(), "the numbers are too large for it"))
+            }
         }
     }
 }
@@ -138,7 +140,9 @@ impl Fitted {
                 let largest = row().fold(0.0, |most, (_, value)| f64::max(most, value.abs()));
                 // ‖a‖ = m·√Σ(a/m)², which neither overflows nor vanishes
                 let norm = row().map(|(_, value)| (value / largest) * (value / largest)).sum::<f64>().sqrt();
-                rows.push(row().map(|(column, value)| (column, value / largest / norm)).filter(|(_, v)| *v != 0.0));
+                rows.push(
+                    row().map(|(column, value)| (column, value / largest / norm)).filter(|(_, v)| *v != 0.0),
+                );
             } else if full.is_empty() {
                 let scaled = row().map(|(column, value)| (column, self.divided(column as usize, value)));
                 rows.push(scaled.filter(|(_, value)| *value != 0.0));

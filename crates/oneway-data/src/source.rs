@@ -42,11 +42,7 @@ impl<'a> Source<'a> {
         let most = most_bytes(file.metadata().map_err(io)?.len());
         let mut file = BufReader::new(file);
         let first = file.fill_buf().map_err(io)?;
-        let packed = [
-            (&b"\x1f\x8b"[..], "gzip"),
-            (b"BZh", "bzip2"),
-            (b"\x28\xb5\x2f\xfd", "zstd"),
-        ];
+        let packed = [(&b"\x1f\x8b"[..], "gzip"), (b"BZh", "bzip2"), (b"\x28\xb5\x2f\xfd", "zstd")];
         let packed = packed.into_iter().find(|(begin, _)| first.starts_with(begin)).map(|(_, name)| name);
         let unpacked: Box<dyn Read> = match packed {
             Some("gzip") => Box::new(MultiGzDecoder::new(file)),
@@ -161,7 +157,8 @@ impl<R: BufRead> Zstd<R> {
             match self.decoder.reset(&mut self.source) {
                 Ok(()) => return Ok(true),
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
-                    length, ..
+                    length,
+                    ..
                 })) => {
                     let skipped = io::copy(&mut (&mut self.source).take(length.into()), &mut io::sink())?;
                     if skipped < u64::from(length) {

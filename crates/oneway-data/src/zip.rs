@@ -60,14 +60,18 @@ fn list(file: &mut File) -> io::Result<Vec<Member>> {
     file.seek(SeekFrom::Start(tail_at))?;
     let mut tail = vec![];
     file.take(length - tail_at).read_to_end(&mut tail)?;
-    let end = tail.windows(4).rposition(|window| window == b"PK\x05\x06").ok_or_else(|| damaged("it has no end"))?;
+    let end = tail
+        .windows(4)
+        .rposition(|window| window == b"PK\x05\x06")
+        .ok_or_else(|| damaged("it has no end"))?;
     let record = Piece(&tail[end..]);
     let field = |at, size| record.number(at, size).ok_or_else(|| damaged("its end is short"));
     let (mut count, mut size, mut at) = (field(10, 2)?, field(12, 4)?, field(16, 4)?);
     if count == 0xffff || size == 0xffff_ffff || at == 0xffff_ffff {
         let locator = end.checked_sub(20).map(|begin| Piece(&tail[begin..end]));
         let locator = locator.filter(|piece| piece.0.starts_with(b"PK\x06\x07"));
-        let place = locator.and_then(|piece| piece.number(8, 8)).ok_or_else(|| damaged("its end is short"))?;
+        let place =
+            locator.and_then(|piece| piece.number(8, 8)).ok_or_else(|| damaged("its end is short"))?;
         let mut wide = [0; 56];
         file.seek(SeekFrom::Start(place))?;
         file.read_exact(&mut wide)?;
@@ -75,7 +79,10 @@ fn list(file: &mut File) -> io::Result<Vec<Member>> {
         let wide = |at| wide.number(at, 8).ok_or_else(|| damaged("its end is short"));
         (count, size, at) = (wide(32)?, wide(40)?, wide(48)?);
     }
-    if count > MOST_MEMBERS as u64 || size > LONGEST_LIST || at.checked_add(size).is_none_or(|end| end > length) {
+    if count > MOST_MEMBERS as u64
+        || size > LONGEST_LIST
+        || at.checked_add(size).is_none_or(|end| end > length)
+    {
         return Err(damaged(&format!("it claims to have {count} members, listed in {size} bytes")));
     }
     file.seek(SeekFrom::Start(at))?;
@@ -145,11 +152,14 @@ impl Member {
                 Box::new(Bounded { inner: DeflateDecoder::new(packed), name: "ZIP", left: most, most })
             }
             _ => {
-                return Err(wrong(path, format!(
-                    "`{}` is encrypted or compressed in an unusual way: save it with numpy.savez or \
+                return Err(wrong(
+                    path,
+                    format!(
+                        "`{}` is encrypted or compressed in an unusual way: save it with numpy.savez or \
                      numpy.savez_compressed",
-                    self.name
-                )));
+                        self.name
+                    ),
+                ));
             }
         };
         Ok(Checked { bytes, crc: Crc::new(), expected: self.crc, size: self.size, read: 0 })

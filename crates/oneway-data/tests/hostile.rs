@@ -73,7 +73,8 @@ fn claims_are_not_believed() {
         MOST.store(USED.load(Relaxed), Relaxed);
         let began = USED.load(Relaxed);
         let told = complaint(name, &bomb, &none, EXPECTED);
-        let words = ["it becomes more than 67108864 bytes when decompressed", "the line is longer than 64 MiB"];
+        let words =
+            ["it becomes more than 67108864 bytes when decompressed", "the line is longer than 64 MiB"];
         assert!(words.iter().any(|words| told.contains(words)), "{told}");
         assert!(MOST.load(Relaxed) - began < 300 << 20, "{name}: {} bytes", MOST.load(Relaxed) - began);
     }
@@ -86,7 +87,12 @@ fn claims_are_not_believed() {
     drop(bomb);
 
     // a million columns are read; more than 2²⁰ are not
-    let wide = format!("label{}\n1{}\n0{}\n", ",x".repeat(1_000_000), ",0".repeat(1_000_000), ",3".repeat(1_000_000));
+    let wide = format!(
+        "label{}\n1{}\n0{}\n",
+        ",x".repeat(1_000_000),
+        ",0".repeat(1_000_000),
+        ",3".repeat(1_000_000)
+    );
     let data = read("wide.csv", wide.as_bytes(), &none, EXPECTED).unwrap().data;
     assert_eq!((data.features, data.rows.entries()), (1_000_000, 1_000_000));
     let wider = ",".repeat(1 << 21);
@@ -109,12 +115,21 @@ fn archives_that_lie_are_refused() {
     };
     let cut = [
         (whole[..whole.len() - 30].to_vec(), "it has no end"),
-        (changed(b"PK\x05\x06\0\0\0\0\x02\0\x02\0", b"PK\x05\x06\0\0\0\0\x02\0\xf0\xf0"), "it claims to have 61680 members"),
+        (
+            changed(b"PK\x05\x06\0\0\0\0\x02\0\x02\0", b"PK\x05\x06\0\0\0\0\x02\0\xf0\xf0"),
+            "it claims to have 61680 members",
+        ),
         (changed(b"PK\x01\x02", b"PK\x01\x03"), "its list of members is damaged"),
         (changed(&[1, 2, 3, 4], &[1, 2, 3, 5]), "checksum or size is wrong"),
-        (zip(&[("../../etc/X.npy", &rows), ("y.npy", &labels)], true), "which of its arrays has the rows? Give `array`, one of ../../etc/X, y"),
+        (
+            zip(&[("../../etc/X.npy", &rows), ("y.npy", &labels)], true),
+            "which of its arrays has the rows? Give `array`, one of ../../etc/X, y",
+        ),
         (zip(&[("X.npy", &rows)], true), "which of its arrays has the labels? Give `label`, one of X"),
-        (zip(&[("X.npy", &rows), ("y.npy", &npy("|u1", &[3], false, &[0, 1, 2]))], true), "there must be one label for each row"),
+        (
+            zip(&[("X.npy", &rows), ("y.npy", &npy("|u1", &[3], false, &[0, 1, 2]))], true),
+            "there must be one label for each row",
+        ),
         (zip(&[("X.npy", b"no array"), ("y.npy", &labels)], true), "`X.npy` is no NPY file"),
     ];
     for (bytes, words) in cut {
@@ -132,12 +147,20 @@ fn tables_are_refused_with_line_and_column() {
         ("age,label\n1,0\n,1\n", &none, "x.csv:3:1: column 1 (age) is empty: a value is missing"),
         ("age,label\n1,0\nNA,1\n", &none, "x.csv:3:1: column 1 (age) has `NA`: a value is missing"),
         ("age,label\n1,0\n2,\n", &none, "x.csv:3:2: column 2 (label) is empty"),
-        ("age,label\n1,0\n\n# comment\n\"2\n\",1\nx,1\n", &none, "x.csv:7:1: column 1 (age) has `x`, which is not a number"),
+        (
+            "age,label\n1,0\n\n# comment\n\"2\n\",1\nx,1\n",
+            &none,
+            "x.csv:7:1: column 1 (age) has `x`, which is not a number",
+        ),
         ("age,label\r\n1,0\r\nx,1\r\n", &none, "x.csv:3:1: column 1 (age) has `x`"),
         ("age;label\n1,5;0\n", &none, "x.csv:2:1: column 1 (age) has `1,5`: numbers have a decimal point"),
         ("age,label\n1,0\n1,0,3\n", &none, "x.csv:3:3: there are 3 columns, and line 1 has 2"),
         ("age,label\n1,0\ninf,1\n", &none, "x.csv:3:1: inf is not a finite number"),
-        ("age,label\n1,0\n1,nope\n", &none, "x.csv:3:2: the label `nope` is a word, and those before are numbers"),
+        (
+            "age,label\n1,0\n1,nope\n",
+            &none,
+            "x.csv:3:2: the label `nope` is a word, and those before are numbers",
+        ),
         ("0,1,label\n3,4,5\n", &first_column(), "x.csv:1:3: column 3 has `label`, which is not a number"),
         ("1,2\n3,4\n", &none, "which of its 2 columns is the label? Give `label`, a number from 1 to 2"),
         ("a,b\n3,4\n", &none, "which of its 2 columns is the label? Give `label`, a name such as \"a\""),
@@ -146,7 +169,11 @@ fn tables_are_refused_with_line_and_column() {
         ("a,a\n3,4\n", &named("a"), "two columns have this name"),
         ("label\n3\n", &named("label"), "has no column of features beside the label"),
         ("a,label\n", &none, "has no rows"),
-        ("a,label\n1,3\n2,8\n3,9\n", &none, "pick or merge others with `classes`, such as classes = [[3], [9]]"),
+        (
+            "a,label\n1,3\n2,8\n3,9\n",
+            &none,
+            "pick or merge others with `classes`, such as classes = [[3], [9]]",
+        ),
     ] {
         let told = complaint("x.csv", text.as_bytes(), layout, signs);
         assert!(told.contains(words), "`{words}` is not in: {told}");
@@ -156,7 +183,8 @@ fn tables_are_refused_with_line_and_column() {
     let ninth = Layout { label: Some(Column::Number(9)), ..Layout::default() };
     let told = read("x.csv", b"1,2\n", &ninth, signs).unwrap_err().to_string();
     assert!(told.ends_with("`label` = 9 is not possible: its columns are numbered from 1 to 2"), "{told}");
-    let told = complaint("x.txt", b"+1 1:1\n", &Layout { array: Some("X".into()), ..Layout::default() }, signs);
+    let told =
+        complaint("x.txt", b"+1 1:1\n", &Layout { array: Some("X".into()), ..Layout::default() }, signs);
     assert_eq!(told, "x.txt: is a LIBSVM file, where `array` says nothing: leave it out");
     if !cfg!(feature = "parquet") {
         let told = complaint("x.parquet", b"PAR1\x15\x04", &none, signs);

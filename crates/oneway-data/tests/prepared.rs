@@ -111,9 +111,18 @@ fn labels_are_picked_and_merged() {
     assert_eq!(picked.len(), count(&picked, 0.0) + count(&picked, 1.0));
     let one_against_all = Groups::new(vec![Group::Rest, of(&[8.0])]).unwrap().apply(&data, None).unwrap();
     assert_eq!((one_against_all.len(), count(&one_against_all, 1.0)), (data.len(), count(&data, 8.0)));
-    for bad in [vec![of(&[3.0])], vec![of(&[3.0]), of(&[3.0])], vec![Group::Rest, Group::Rest], vec![of(&[]), Group::Rest]] {
+    for bad in [
+        vec![of(&[3.0])],
+        vec![of(&[3.0]), of(&[3.0])],
+        vec![Group::Rest, Group::Rest],
+        vec![of(&[]), Group::Rest],
+    ] {
         assert_eq!(Groups::new(bad), None);
     }
-    let told = Groups::new(vec![of(&[3.0]), of(&[12.0])]).unwrap().apply(&data, None).unwrap_err().to_string();
-    assert_eq!(told, "problem: `classes` = 12 is not possible: no row has this label; there are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9");
+    let told =
+        Groups::new(vec![of(&[3.0]), of(&[12.0])]).unwrap().apply(&data, None).unwrap_err().to_string();
+    assert_eq!(
+        told,
+        "problem: `classes` = 12 is not possible: no row has this label; there are 0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    );
 }

@@ -61,16 +61,39 @@ fn numbers_of_every_type_are_read_exactly() {
         ("<u8", [1_u64, 1 << 60].iter().flat_map(|v| v.to_le_bytes()).collect()),
         ("|b1", vec![1, 1]),
     ];
-    let expected = [1.5, -2.0, 1.5, -2.0, 1.0, -2.0, 1.0, -2.0, 1.0, -2.0, 1.0, -2.0, 1.0, 254.0, 1.0, (1_u64 << 60) as f64, 1.0, 1.0];
+    let expected = [
+        1.5,
+        -2.0,
+        1.5,
+        -2.0,
+        1.0,
+        -2.0,
+        1.0,
+        -2.0,
+        1.0,
+        -2.0,
+        1.0,
+        -2.0,
+        1.0,
+        254.0,
+        1.0,
+        (1_u64 << 60) as f64,
+        1.0,
+        1.0,
+    ];
     for ((descr, bytes), values) in wide.into_iter().zip(expected.chunks(2)) {
         let labels = common::npy("|i1", &[2], false, &[0, 1]);
-        let file = common::zip(&[("data.npy", &common::npy(descr, &[2, 1], false, &bytes)), ("target.npy", &labels)], true);
+        let file = common::zip(
+            &[("data.npy", &common::npy(descr, &[2, 1], false, &bytes)), ("target.npy", &labels)],
+            true,
+        );
         let data = read("types.npz", &file, &Layout::default(), EXPECTED).unwrap().data;
         assert_eq!(common::dense(&data).concat(), values, "{descr}");
     }
     let beyond: Vec<u8> = [1_i64, (1 << 60) + 1].iter().flat_map(|v| v.to_le_bytes()).collect();
     let labels = common::npy("|i1", &[2], false, &[0, 1]);
-    let file = common::zip(&[("X.npy", &common::npy("<i8", &[2, 1], false, &beyond)), ("y.npy", &labels)], false);
+    let file =
+        common::zip(&[("X.npy", &common::npy("<i8", &[2, 1], false, &beyond)), ("y.npy", &labels)], false);
     let told = common::complaint("big.npz", &file, &Layout::default(), EXPECTED);
     assert!(told.contains("`X.npy` has a whole number beyond 2⁵³"), "{told}");
 }
@@ -87,7 +110,8 @@ fn arrays_are_found_by_their_usual_names_or_by_yours() {
     );
     let train = read("mnist.npz", &file, &Layout::default(), EXPECTED).unwrap().data;
     assert_eq!((train.features, &train.labels[..]), (4, &[7.0, 3.0][..]));
-    let test = read("mnist.npz", &file, &Layout::default(), Expected { split: Split::Test, ..EXPECTED }).unwrap();
+    let test =
+        read("mnist.npz", &file, &Layout::default(), Expected { split: Split::Test, ..EXPECTED }).unwrap();
     assert_eq!(test.data.labels, [3.0]);
     let layout = Layout {
         label: Some(Column::Name("y_test".to_owned())),
@@ -101,16 +125,25 @@ fn arrays_are_found_by_their_usual_names_or_by_yours() {
 fn words_are_classes_in_their_order_and_test_rows_use_the_same() {
     let csv = b"5.1,3.5,setosa\n4.9,3.0,virginica\n6,1,\"versi, color\"\n1,2,setosa\n";
     let layout = Layout { label: Some(Column::Number(3)), ..Layout::default() };
-    let read_as = |text: &[u8], labels, words| read("iris.csv", text, &layout, Expected { labels, words, ..EXPECTED });
+    let read_as =
+        |text: &[u8], labels, words| read("iris.csv", text, &layout, Expected { labels, words, ..EXPECTED });
     let train = read_as(csv, LabelKind::Classes, None).unwrap();
     let words = ["setosa", "versi, color", "virginica"].map(str::to_owned);
-    assert_eq!((&train.data.labels[..], train.words.as_deref()), (&[0.0, 2.0, 1.0, 0.0][..], Some(&words[..])));
+    assert_eq!(
+        (&train.data.labels[..], train.words.as_deref()),
+        (&[0.0, 2.0, 1.0, 0.0][..], Some(&words[..]))
+    );
     let test = read_as(b"1,1,virginica\n", LabelKind::Classes, Some(&words)).unwrap();
     assert_eq!(test.data.labels, [2.0]);
     let told = |text: &[u8], labels, words| read_as(text, labels, words).unwrap_err().to_string();
-    assert!(told(b"1,1,rose\n", LabelKind::Classes, Some(&words)).contains("the label `rose` is none of the training rows'"));
+    assert!(
+        told(b"1,1,rose\n", LabelKind::Classes, Some(&words))
+            .contains("the label `rose` is none of the training rows'")
+    );
     assert!(told(csv, LabelKind::Signs, None).contains("its labels are 3 words"));
-    assert!(told(csv, LabelKind::Targets, None).contains("iris.csv:1:3: the target `setosa` is not a number"));
+    assert!(
+        told(csv, LabelKind::Targets, None).contains("iris.csv:1:3: the target `setosa` is not a number")
+    );
     let two = read_as(b"1,1,yes\n2,2,no\n", LabelKind::Signs, None).unwrap();
     assert_eq!(two.data.labels, [1.0, -1.0]);
 }

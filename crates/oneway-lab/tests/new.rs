@@ -27,7 +27,17 @@ fn runs(lab: &Lab, arguments: &[&str]) {
     let text = std::fs::read_to_string(lab.path(file)).unwrap();
     let bare = |line: &str| !line.is_empty() && !line.starts_with('[') && !line.contains('#');
     assert_eq!(text.lines().find(|line| bare(line)), None, "a key without a comment");
-    let ran = lab.oneway(&["run", file, "--no-report", "--out", "results", "--set", "run.iterations=60", "--set", "run.repetitions=1"]);
+    let ran = lab.oneway(&[
+        "run",
+        file,
+        "--no-report",
+        "--out",
+        "results",
+        "--set",
+        "run.iterations=60",
+        "--set",
+        "run.repetitions=1",
+    ]);
     assert!(ran.status.success(), "{arguments:?}: {}\n{text}", stderr(&ran));
     for cell in common::Results::read(&lab.path("results")).cells() {
         assert_eq!(cell["status"], "completed", "{arguments:?}\n{text}");
@@ -51,8 +61,11 @@ fn what_is_written_runs() {
         &["--dataset", "rows.txt", "--agents", "4"],
         &["--dataset", "own.csv"],
     ];
-    let networks: [&[&str]; 3] =
-        [&["--topology", "ring"], &["--topology", "exponential", "--methods", "smtpp,stpp,csgdm"], &["--topology", "flower"]];
+    let networks: [&[&str]; 3] = [
+        &["--topology", "ring"],
+        &["--topology", "exponential", "--methods", "smtpp,stpp,csgdm"],
+        &["--topology", "flower"],
+    ];
     for data in data {
         for network in networks {
             let agents: &[&str] = if data.contains(&"--agents") { &[] } else { &["--agents", "6"] };
@@ -74,14 +87,20 @@ fn nothing_is_overwritten_and_what_would_not_run_is_not_written() {
     for (arguments, words) in [
         (&["there.toml", "--yes"][..], "there.toml: it is there already, and is not overwritten"),
         (&["--out", "there.toml", "--yes"], "there.toml: it is there already"),
-        (&[], "there is no terminal to ask on: say what the experiment is, as in `oneway new experiment.toml --dataset a9a"),
+        (
+            &[],
+            "there is no terminal to ask on: say what the experiment is, as in `oneway new experiment.toml --dataset a9a",
+        ),
         (&["--dataset", "nowhere.csv"], "nowhere.csv: No such file"),
         (&["--dataset", "bare.csv"], "which of its 2 columns is the label?"),
         (&["--problem", "quadratik"], "unknown problem `quadratik`, did you mean `quadratic`?"),
         (&["--topology", "rings"], "unknown topology `rings`, did you mean `ring`?"),
         (&["--methods", "smtp"], "unknown method `smtp`, did you mean `smtpp`?"),
         (&["--topology", "ring", "--agents", "0"], "experiment.toml would not run, and is not written"),
-        (&["--topology", "ring", "--agents", "5", "--methods", "dsgd"], "experiment.toml would not run, and is not written"),
+        (
+            &["--topology", "ring", "--agents", "5", "--methods", "dsgd"],
+            "experiment.toml would not run, and is not written",
+        ),
         (&["--dataset", "rows.txt", "--agents", "13"], "experiment.toml would not run, and is not written"),
     ] {
         let output = lab.command(&[&["new"], arguments].concat()).stdin(Stdio::null()).output().unwrap();
@@ -112,7 +131,14 @@ fn three_questions_are_asked_on_a_terminal() {
     // defaults
     let (code, shown) = typed(&lab, "", "\n\n\n");
     assert_eq!(code, 0, "{shown}");
-    for question in ["Which data?", "[a9a]:", "Which network", "[exponential 20]:", "Which methods?", "[smtpp push-pull sgp]:"] {
+    for question in [
+        "Which data?",
+        "[a9a]:",
+        "Which network",
+        "[exponential 20]:",
+        "Which methods?",
+        "[smtpp push-pull sgp]:",
+    ] {
         assert_eq!(shown.matches(question).count(), 1, "{question}: {shown}");
     }
     let text = std::fs::read_to_string(lab.path("experiment.toml")).unwrap();
@@ -122,7 +148,9 @@ fn three_questions_are_asked_on_a_terminal() {
     assert_eq!(code, 0, "{shown}");
     assert!(shown.contains("No such file") && shown.contains("did you mean `ring`?"), "{shown}");
     let text = std::fs::read_to_string(lab.path("own.toml")).unwrap();
-    for words in ["dataset = \"own.csv\"", "label = \"kind\"", "agents = 5", "kind = \"ring\"", "kind = \"sgp\""] {
+    for words in
+        ["dataset = \"own.csv\"", "label = \"kind\"", "agents = 5", "kind = \"ring\"", "kind = \"sgp\""]
+    {
         assert!(text.contains(words), "{words} is not in {text}");
     }
     // what flags say is not asked; answers that stay wrong end it

@@ -38,7 +38,11 @@ fn formats_change_no_bit() {
         ("bare.csv", "label = 4\nheader = false"),
         ("extra.csv", "drop = [1]\nseparator = \",\""),
     ] {
-        let name = if file == "rows.gz" { "dataset = \"rows.gz\"".to_owned() } else { format!("dataset = \"{file}\"\n{keys}") };
+        let name = if file == "rows.gz" {
+            "dataset = \"rows.gz\"".to_owned()
+        } else {
+            format!("dataset = \"{file}\"\n{keys}")
+        };
         let results = lab.results(&changed(EXPERIMENT, "dataset = \"rows.txt\"", &name), &[]);
         assert_eq!(results.csv, plain.csv, "{file} {keys}");
         assert_eq!(results.hashes(), plain.hashes(), "{file} {keys}");
@@ -57,7 +61,8 @@ fn formats_change_no_bit() {
 #[test]
 fn rows_are_held_out_and_scaled() {
     let lab = Lab::new();
-    let with = |keys: &str| lab.results(&changed(EXPERIMENT, "features = 3", &format!("features = 3\n{keys}")), &[]);
+    let with =
+        |keys: &str| lab.results(&changed(EXPERIMENT, "features = 3", &format!("features = 3\n{keys}")), &[]);
     let plain = with("");
     let accuracy = |results: &common::Results| results.rows()[0][10].to_owned();
     assert_eq!(accuracy(&plain), "");
@@ -65,7 +70,15 @@ fn rows_are_held_out_and_scaled() {
     assert_ne!(accuracy(&split), "");
     assert_eq!(split.hashes(), with("split = 0.25").hashes());
     let mut problems = vec![];
-    for keys in ["", "split = 0.25", "split = 0.3", "scaling = \"max-abs\"", "scaling = \"unit-norm\"", "scaling = \"standardise\"", "classes = [[-1], [1]]"] {
+    for keys in [
+        "",
+        "split = 0.25",
+        "split = 0.3",
+        "scaling = \"max-abs\"",
+        "scaling = \"unit-norm\"",
+        "scaling = \"standardise\"",
+        "classes = [[-1], [1]]",
+    ] {
         let results = with(keys);
         problems.push(results.summary["entries"][0]["problem_sha256"].as_str().unwrap().to_owned());
     }
@@ -80,7 +93,10 @@ fn rows_are_held_out_and_scaled() {
 fn merged_classes_are_those_written_out() {
     let lab = Lab::new();
     let rows: String = (0..24).map(|r| format!("{} 1:{} 2:{}\n", r % 4, r % 5, (r * 7) % 3)).collect();
-    let merged: String = (0..24).filter(|r| r % 4 < 3).map(|r| format!("{} 1:{} 2:{}\n", usize::from(r % 4 == 2), r % 5, (r * 7) % 3)).collect();
+    let merged: String = (0..24)
+        .filter(|r| r % 4 < 3)
+        .map(|r| format!("{} 1:{} 2:{}\n", usize::from(r % 4 == 2), r % 5, (r * 7) % 3))
+        .collect();
     lab.write("four.txt", rows);
     lab.write("two.txt", merged);
     let experiment = |problem: &str| {
@@ -108,25 +124,42 @@ fn what_is_wrong_with_data_is_said() {
         ("dataset = \"three.csv\"", "pick or merge others with `classes`"),
         ("dataset = \"cut.gz\"", "gzip cannot decompress it"),
         ("dataset = \"rows.csv\"\nlabel = \"z\"", "`label`: unknown column `z`"),
-        ("dataset = \"rows.csv\"\nlabel = 0", "`label` = 0 is not possible: it must be the name of a column, or its number"),
+        (
+            "dataset = \"rows.csv\"\nlabel = 0",
+            "`label` = 0 is not possible: it must be the name of a column, or its number",
+        ),
         ("dataset = \"rows.csv\"\nlabel = true", "`label` = true is a boolean"),
         ("dataset = \"rows.csv\"\ndrop = \"a\"", "it must be a list of columns"),
         ("dataset = \"rows.csv\"\ndrop = [\"label\"]", "`drop` leaves out the column that `label` names"),
         ("dataset = \"rows.csv\"\nseparator = \"ab\"", "it must be one character"),
         ("dataset = \"rows.csv\"\nfeatures = 7", "`features` = 7 is not possible: it has 3"),
         ("dataset = \"rows.txt\"\nlabel = 1", "x"),
-        ("dataset = \"a9a\"\nlabel = 1", "a9a: `label`, `header`, `separator`, `drop` and `array` are for files"),
+        (
+            "dataset = \"a9a\"\nlabel = 1",
+            "a9a: `label`, `header`, `separator`, `drop` and `array` are for files",
+        ),
         ("dataset = \"a9a\"\nscaling = \"standardise\"", "the rows are sparse"),
-        ("dataset = \"a9a\"\nscaling = \"standardize\"", "unknown scaling `standardize`, did you mean `standardise`?"),
+        (
+            "dataset = \"a9a\"\nscaling = \"standardize\"",
+            "unknown scaling `standardize`, did you mean `standardise`?",
+        ),
         ("dataset = \"rows.txt\"\nsplit = 1", "`split` = 1.0 is not possible: it must be the share"),
         ("dataset = \"rows.txt\"\nsplit = \"half\"", "`split` = \"half\" is a string"),
         ("dataset = \"rows.txt\"\nsplit = 0.5\ntest = \"rows.txt\"", "give `test`, a file, or `split`"),
         ("dataset = \"rows.txt\"\nclasses = [[1], [1]]", "it must be two classes, -1 first"),
-        ("dataset = \"rows.txt\"\nclasses = [[1], [5]]", "`classes` = 5 is not possible: no row has this label; there are -1, 1"),
+        (
+            "dataset = \"rows.txt\"\nclasses = [[1], [5]]",
+            "`classes` = 5 is not possible: no row has this label; there are -1, 1",
+        ),
     ] {
         let keys = if keys.contains("features") { keys.to_owned() } else { format!("{keys}\nfeatures = 3") };
-        let experiment = changed(EXPERIMENT, "dataset = \"rows.txt\"\nfeatures = 3", &keys.replace("\"a9a\"\n", "\"a9a\"\n"));
-        let experiment = if keys.contains("a9a") { experiment.replace("features = 3\n", "") } else { experiment };
+        let experiment = changed(
+            EXPERIMENT,
+            "dataset = \"rows.txt\"\nfeatures = 3",
+            &keys.replace("\"a9a\"\n", "\"a9a\"\n"),
+        );
+        let experiment =
+            if keys.contains("a9a") { experiment.replace("features = 3\n", "") } else { experiment };
         let output = lab.run(&experiment, &[]);
         if words == "x" {
             // a table by its keys, in which LIBSVM's cells are no numbers
@@ -179,7 +212,12 @@ fn edge_lists_are_one_network_however_they_are_written() {
     lab.write("named.txt", "2 0\n0 1\n1 3\n3 2\n0 3\n");
     assert_eq!(hashes("file = \"named.txt\""), named);
     let shown = lab.oneway(&["inspect", "names.csv", "--names"]);
-    assert!(stdout(&shown).contains("0 bern") && stdout(&shown).contains("3 rome"), "{}{}", stdout(&shown), stderr(&shown));
+    assert!(
+        stdout(&shown).contains("0 bern") && stdout(&shown).contains("3 rome"),
+        "{}{}",
+        stdout(&shown),
+        stderr(&shown)
+    );
     let json = stdout(&lab.oneway(&["inspect", "names.csv:names=true", "--json"]));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["topologies"][0]["names"].to_string(), "[\"bern\",\"oslo\",\"paris\",\"rome\"]");
@@ -197,15 +235,33 @@ fn edge_lists_are_one_network_however_they_are_written() {
     for (keys, words) in [
         ("file = \"counts.txt\"\nnormalise = \"rows\"", "counts.txt as C (push)"),
         ("file = \"counts.txt\"\nnormalise = \"both\"", "it must be true or false, \"rows\" or \"columns\""),
-        ("file = \"one.txt\"", "numbered from 1 to 4, and none is agent 0: agents are numbered from 0, so give `base = 1`"),
+        (
+            "file = \"one.txt\"",
+            "numbered from 1 to 4, and none is agent 0: agents are numbered from 0, so give `base = 1`",
+        ),
         ("file = \"plain.txt\"\nbase = 1", "agent 0 is not possible: `base = 1` says where ids begin"),
         ("file = \"plain.txt\"\nbase = 2", "`base` = 2 is not possible: it must be 0 or 1"),
         ("kind = \"ring\"\nbase = 1", "`base` and `names` are for edge lists"),
-        ("file = \"names.csv\"", "`paris` is not an agent: ids are whole numbers from 0 (for names give `names = true`)"),
+        (
+            "file = \"names.csv\"",
+            "`paris` is not an agent: ids are whole numbers from 0 (for names give `names = true`)",
+        ),
     ] {
         let output = lab.run(&changed(EXPERIMENT, "kind = \"ring\"", keys), &["--out", "other"]);
         assert_refused(&lab, &before, &output, &[words]);
     }
-    let output = lab.run(&changed(&changed(EXPERIMENT, "kind = \"ring\"", "file = \"names.csv\"\nnames = true"), "agents = 4", "agents = 3"), &["--out", "other"]);
-    assert_refused(&lab, &before, &output, &["its links name 4 agents (bern, oslo, paris, rome), and there are 3"]);
+    let output = lab.run(
+        &changed(
+            &changed(EXPERIMENT, "kind = \"ring\"", "file = \"names.csv\"\nnames = true"),
+            "agents = 4",
+            "agents = 3",
+        ),
+        &["--out", "other"],
+    );
+    assert_refused(
+        &lab,
+        &before,
+        &output,
+        &["its links name 4 agents (bern, oslo, paris, rome), and there are 3"],
+    );
 }

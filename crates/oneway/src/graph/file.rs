@@ -261,9 +261,18 @@ mod tests {
     fn errors_name_line_and_column() {
         for (text, message) in [
             ("0 1\n0", "f:2:2: the receiver is missing: a line is `from to`"),
-            ("0 -1", "f:1:3: `-1` is not an agent: ids are whole numbers from 0 (for names give `names = true`)"),
-            ("0 1.5", "f:1:3: `1.5` is not an agent: ids are whole numbers from 0 (for names give `names = true`)"),
-            ("é é", "f:1:1: `é` is not an agent: ids are whole numbers from 0 (for names give `names = true`)"),
+            (
+                "0 -1",
+                "f:1:3: `-1` is not an agent: ids are whole numbers from 0 (for names give `names = true`)",
+            ),
+            (
+                "0 1.5",
+                "f:1:3: `1.5` is not an agent: ids are whole numbers from 0 (for names give `names = true`)",
+            ),
+            (
+                "é é",
+                "f:1:1: `é` is not an agent: ids are whole numbers from 0 (for names give `names = true`)",
+            ),
             ("0 1 0.5 7", "f:1:9: `7` is one too many: a line is `from to weight`"),
             ("0 1 nan", "f:1:5: `nan` is not a weight: it must be a positive finite number"),
             ("0 1 0", "f:1:5: `0` is not a weight: it must be a positive finite number"),
@@ -345,7 +354,8 @@ mod tests {
         for text in ["0,1,.5\n1,2,.25\n2,0,1", "source,target,weight\n0, 1, .5\n1\t2\t.25\n2 0 1 # end"] {
             assert_eq!(parsed(text).unwrap(), plain, "{text}");
         }
-        let from_one = |text: &str, agents| parse_with(text.as_bytes(), Path::new("f"), Reading { agents, base: 1 });
+        let from_one =
+            |text: &str, agents| parse_with(text.as_bytes(), Path::new("f"), Reading { agents, base: 1 });
         for agents in [None, Some(3)] {
             assert_eq!(from_one("1 2 .5\n2 3 .25\n3 1 1", agents).unwrap(), plain);
         }

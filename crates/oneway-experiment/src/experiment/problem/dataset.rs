@@ -155,7 +155,13 @@ pub fn is_name(dataset: &str) -> bool {
 
 impl DatasetSpec {
     /// A dataset's name, of which `split` is taken, or a path relative to `folder`.
-    pub fn new(name: &str, folder: &Path, features: Option<usize>, layout: Layout, split: Split) -> Result<Self> {
+    pub fn new(
+        name: &str,
+        folder: &Path,
+        features: Option<usize>,
+        layout: Layout,
+        split: Split,
+    ) -> Result<Self> {
         if name.is_empty() {
             bail!("the dataset has no name: give the path of a file, or a name such as \"a9a\"");
         }
@@ -171,7 +177,9 @@ impl DatasetSpec {
             return Ok(DatasetSpec::Path { path: folder.join(name), features, layout, split });
         };
         if layout != Layout::default() {
-            bail!("{name}: `label`, `header`, `separator`, `drop` and `array` are for files, and this is none");
+            bail!(
+                "{name}: `label`, `header`, `separator`, `drop` and `array` are for files, and this is none"
+            );
         }
         match features {
             Some(features) if features != named.features() => {
@@ -221,12 +229,14 @@ impl DatasetSpec {
     pub(super) fn held_out(&self) -> Option<Self> {
         match self {
             DatasetSpec::Named(named, _) => Some(DatasetSpec::Named(*named, Split::Test)),
-            DatasetSpec::Path { path, features, layout, .. } if idx::is_there(path) => Some(DatasetSpec::Path {
-                path: path.clone(),
-                features: *features,
-                layout: layout.clone(),
-                split: Split::Test,
-            }),
+            DatasetSpec::Path { path, features, layout, .. } if idx::is_there(path) => {
+                Some(DatasetSpec::Path {
+                    path: path.clone(),
+                    features: *features,
+                    layout: layout.clone(),
+                    split: Split::Test,
+                })
+            }
             DatasetSpec::Path { .. } | DatasetSpec::Synthetic { .. } | DatasetSpec::Supplied { .. } => None,
         }
     }

@@ -84,8 +84,20 @@ impl FiniteSumSpec {
             }
             false => DatasetSpec::new(&dataset, folder, features, layout.clone(), Split::Train)?,
         };
-        let test = test.map(|test| DatasetSpec::new(&test, folder, features, layout, Split::Test)).transpose()?;
-        Ok(Self { model, dataset, test, classes, preparation, intercept, regulariser, partition, batch, seed })
+        let test =
+            test.map(|test| DatasetSpec::new(&test, folder, features, layout, Split::Test)).transpose()?;
+        Ok(Self {
+            model,
+            dataset,
+            test,
+            classes,
+            preparation,
+            intercept,
+            regulariser,
+            partition,
+            batch,
+            seed,
+        })
     }
 
     /// The rows, and how they are split.

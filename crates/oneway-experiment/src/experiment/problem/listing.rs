@@ -67,8 +67,12 @@ const TWO_CLASSES: Key = key(
     "the two labels of the rows",
     "what -1 and +1 are made of: [[3], [5, 8]], [\"rest\", [8]]",
 );
-const SPLIT: Key =
-    key("split", "a number between 0 and 1", "none", "share of the rows that is held out, in place of `test`");
+const SPLIT: Key = key(
+    "split",
+    "a number between 0 and 1",
+    "none",
+    "share of the rows that is held out, in place of `test`",
+);
 const SCALING: Key = key(
     "scaling",
     "\"standardise\", \"unit-variance\", \"max-abs\" or \"unit-norm\"",
@@ -78,7 +82,12 @@ const SCALING: Key = key(
 
 /// Of files that do not say these themselves.
 const LAYOUT: [Key; 5] = [
-    key("label", "a name, or a number from 1", "the column called label, class, target or y", "the labels of a table or NPZ file"),
+    key(
+        "label",
+        "a name, or a number from 1",
+        "the column called label, class, target or y",
+        "the labels of a table or NPZ file",
+    ),
     key("header", "true or false", "found out", "whether a table's first line has names"),
     key("separator", "one character", "found out", "what stands between the cells of a table"),
     key("drop", "a list of names or numbers from 1", "none", "columns of a table that are left out"),
@@ -131,7 +140,8 @@ fn built_in() -> [Listed; 6] {
             name: "logistic",
             about: "logistic regression, the paper's problem: ln(1 + exp(−b aᵀx)), and α Σ_k x_k²/(1 + x_k²)",
             keys: {
-                let dataset = required("dataset", "a name or a path", "\"a9a\", or the path of a file with two labels");
+                let dataset =
+                    required("dataset", "a name or a path", "\"a9a\", or the path of a file with two labels");
                 let alpha = key("alpha", REAL, "0.01", "α, the weight of the regulariser");
                 let rows = [dataset, FEATURES, TEST, TWO_CLASSES, SPLIT, SCALING];
                 [&rows, &LAYOUT[..], &[alpha, PARTITION, BATCH]].concat()

@@ -31,8 +31,8 @@ use crate::problem_facts::{Minimiser, Optimum};
 use dataset::DatasetSpec;
 use finite_sum::{FiniteSumSpec, ModelKind};
 use keys::{batch, curvature, dimension, partition};
-use preparation::{GROUPS, Preparation, Prepared, groups, layout};
 pub use preparation::read_layout;
+use preparation::{GROUPS, Preparation, Prepared, groups, layout};
 pub(crate) use write::OwnRows;
 
 /// `[problem]`.
@@ -98,7 +98,8 @@ impl ProblemSpec {
                 let (partition, batch) = (partition(&mut fields)?, batch(&mut fields)?);
                 let dataset = fields.required("dataset", dataset)?;
                 check_one_test(&fields, test.as_deref(), &preparation)?;
-                let read = |name: String, split| DatasetSpec::new(&name, folder, features, layout.clone(), split);
+                let read =
+                    |name: String, split| DatasetSpec::new(&name, folder, features, layout.clone(), split);
                 ProblemSpec::Logistic {
                     dataset: read(dataset, Split::Train)?,
                     test: test.map(|test| read(test, Split::Test)).transpose()?,

@@ -32,7 +32,8 @@ impl Preparation {
     pub(super) fn read(fields: &mut Fields, groups: Option<Groups>, classifies: bool) -> Result<Self> {
         let split = if classifies { fields.real("split")? } else { None };
         if let Some(share) = split.filter(|share| !(*share > 0.0 && *share < 1.0)) {
-            let expected = "the share of the rows to be held out, between 0 and 1 (a file with them is `test`)";
+            let expected =
+                "the share of the rows to be held out, between 0 and 1 (a file with them is `test`)";
             return fields.wrong("split", &share.into(), expected);
         }
         Ok(Self { groups, split, scaling: fields.choice("scaling", &Scaling::NAMED)? })
@@ -123,17 +124,23 @@ pub(super) fn layout(fields: &mut Fields) -> Result<Layout> {
     let drop = match fields.value("drop") {
         None => vec![],
         Some(value) => {
-            let columns = value.as_array().and_then(|list| list.iter().map(column).collect::<Option<Vec<_>>>());
+            let columns =
+                value.as_array().and_then(|list| list.iter().map(column).collect::<Option<Vec<_>>>());
             match columns {
                 Some(columns) => columns,
-                None => return fields.wrong("drop", &value, "a list of columns, each a name or a number from 1"),
+                None => {
+                    return fields.wrong("drop", &value, "a list of columns, each a name or a number from 1");
+                }
             }
         }
     };
     let separator = match fields.string("separator")? {
         None => None,
         Some(text) => match text.as_bytes() {
-            [one] if (one.is_ascii_punctuation() || matches!(one, b' ' | b'\t')) && !b"\"#.+-".contains(one) => {
+            [one]
+                if (one.is_ascii_punctuation() || matches!(one, b' ' | b'\t'))
+                    && !b"\"#.+-".contains(one) =>
+            {
                 Some(*one)
             }
             _ => {

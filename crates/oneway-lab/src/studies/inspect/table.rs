@@ -100,7 +100,8 @@ fn network(all: &[Inspection]) -> Table {
 
 /// Agents by number and name: the first of them, one a line.
 fn numbered_names(names: &[String]) -> String {
-    let mut lines: Vec<String> = names.iter().enumerate().map(|(i, name)| format!("{i} {}", shown(name))).collect();
+    let mut lines: Vec<String> =
+        names.iter().enumerate().map(|(i, name)| format!("{i} {}", shown(name))).collect();
     if lines.len() > NAMES_SHOWN {
         lines.truncate(NAMES_SHOWN);
         lines.push(format!("… and {} more (all of them with --json)", names.len() - NAMES_SHOWN));

@@ -78,8 +78,7 @@ impl<'a> Lines<'a> {
             content[..bytes_before].chars().count() + 1
         };
         let end = content.trim_end().chars().count() + 1;
-        if let Some((at, separator)) = [";", "|", "->"].iter().find_map(|s| Some((content.find(s)?, s)))
-        {
+        if let Some((at, separator)) = [";", "|", "->"].iter().find_map(|s| Some((content.find(s)?, s))) {
             let message = format!("there is a `{separator}`: write {LINE}");
             return Err(self.error(content[..at].chars().count() + 1, message));
         }
@@ -189,7 +188,8 @@ impl<'a> Lines<'a> {
         }
         // What does not fit into a number is beyond the last agent too.
         let Some(id) = cell.parse::<usize>().unwrap_or(usize::MAX).checked_sub(base) else {
-            let message = format!("agent {} is not possible: `base = {base}` says where ids begin", shown(cell));
+            let message =
+                format!("agent {} is not possible: `base = {base}` says where ids begin", shown(cell));
             return Err(self.error(column, message));
         };
         match self.agents {

@@ -40,7 +40,8 @@ impl Questions {
                     Some("least-squares" | "robust") => "synthetic",
                     _ => "a9a",
                 };
-                let question = "Which data? The path of a file, or a9a, digits, fashion-mnist, synthetic, quadratic";
+                let question =
+                    "Which data? The path of a file, or a9a, digits, fashion-mnist, synthetic, quadratic";
                 let mut table = None;
                 self.ask(question, default, |answer| {
                     // a table that does not say which column is the label is asked about that next
@@ -68,10 +69,11 @@ impl Questions {
         };
         let question = "Which network, of how many agents? A name as in `oneway topologies`, or the path of an edge list";
         self.ask(question, &default, |answer| {
-            let (name, agents) = match answer.rsplit_once(' ').map(|(name, n)| (name.trim(), n.parse::<usize>())) {
-                Some((name, Ok(agents))) => (name, Some(agents)),
-                _ => (answer, args.agents),
-            };
+            let (name, agents) =
+                match answer.rsplit_once(' ').map(|(name, n)| (name.trim(), n.parse::<usize>())) {
+                    Some((name, Ok(agents))) => (name, Some(agents)),
+                    _ => (answer, args.agents),
+                };
             Network::new(name, agents, folder)
         })
     }
@@ -86,7 +88,12 @@ impl Questions {
         }
     }
 
-    fn ask<T>(&self, question: &str, default: &str, mut answered: impl FnMut(&str) -> Result<T>) -> Result<T> {
+    fn ask<T>(
+        &self,
+        question: &str,
+        default: &str,
+        mut answered: impl FnMut(&str) -> Result<T>,
+    ) -> Result<T> {
         if !self.asks {
             return answered(default);
         }

@@ -26,7 +26,10 @@ pub(crate) fn new(args: &NewArgs) -> Result<ExitCode> {
     let file = args.file.clone().or(args.out.clone()).unwrap_or_else(|| PathBuf::from("experiment.toml"));
     refuse_existing(&file)?;
     let folder = file.parent().unwrap_or(Path::new(""));
-    let given = args.problem.is_some() || args.dataset.is_some() || args.topology.is_some() || !args.methods.is_empty();
+    let given = args.problem.is_some()
+        || args.dataset.is_some()
+        || args.topology.is_some()
+        || !args.methods.is_empty();
     let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
     let mut questions = match () {
         () if args.yes || (given && !terminal) => Questions::none(),

@@ -48,7 +48,11 @@ pub(super) fn experiment(file: &Path, task: &Task, network: &Network, methods: &
     for kind in &methods.0 {
         page.line("\n[[method]]");
         page.key("kind", kind.name, kind.about);
-        let _ = writeln!(page.0, "step = {{ size = {}, scaling = \"effective\" }} # the step of the agents' average; `oneway tune` finds better", task.step);
+        let _ = writeln!(
+            page.0,
+            "step = {{ size = {}, scaling = \"effective\" }} # the step of the agents' average; `oneway tune` finds better",
+            task.step
+        );
         if kind.parameters.iter().any(|parameter| parameter.name == "momentum") {
             page.idea("momentum = 0.1", "the weight of the newest gradient");
         }
@@ -70,7 +74,11 @@ fn problem(page: &mut Page, task: &Task) {
             page.key("features", 10, "d, the length of a row");
         }
         Some(dataset) => {
-            page.key("dataset", dataset, if task.is_file { "relative to the folder of this file" } else { "built in" });
+            page.key(
+                "dataset",
+                dataset,
+                if task.is_file { "relative to the folder of this file" } else { "built in" },
+            );
         }
     }
     if let Some(label) = &task.label {
