@@ -199,7 +199,7 @@ def _on_rows(
     datasets: dict[str, _native.Dataset] = {}
     if (dataset is None) == (x is None) or (x is None) != (y is None):
         raise ValueError(
-            "give X and y, or the name of a dataset (a9a, digits, or the path of a LIBSVM file), and not both"
+            "give X and y, or the name of a dataset (a9a, digits, or the path of a file), and not both"
         )
 
     def supplied(name: str, x: Any, y: Any) -> str:
@@ -254,6 +254,7 @@ def logistic(
     partition: str | dict[str, float] = "even",
     test: tuple[Any, Any] | str | None = None,
     seed: int | None = None,
+    **rows: Any,
 ) -> ReadyProblem:
     """Logistic regression with the paper's non-convex regulariser α Σ x²/(1 + x²).
 
@@ -262,7 +263,7 @@ def logistic(
     X, y : array_like or scipy.sparse, array_like
         Rows and labels: −1 and +1, 0 and 1, or 1 and 2.
     dataset : str
-        In place of them: ``"a9a"``, or the path of a LIBSVM file.
+        In place of them: ``"a9a"``, or the path of a file: LIBSVM, CSV, NPY, NPZ.
     alpha : float
         α.
     batch : int or "full"
@@ -271,6 +272,9 @@ def logistic(
         How rows are split over agents.
     test : (array_like, array_like) or str
         Rows held out, for the column ``test_accuracy``.
+    **rows
+        How a file is laid out (``label``, ``header``, ``separator``, ``drop``, ``array``, ``features``), and what
+        becomes of rows before they are shared out (``classes``, ``split``, ``scaling``): keys of ``[problem]``.
 
     Examples
     --------
@@ -287,7 +291,7 @@ def logistic(
 
         y = np.asarray(y).astype("float64")
     shared = {"alpha": float(alpha), "batch": batch, "partition": partition, "seed": seed}
-    return _on_rows("logistic", X, y, dataset, test, signs=True, **shared)
+    return _on_rows("logistic", X, y, dataset, test, signs="classes" not in rows, **shared, **rows)
 
 
 def softmax(
@@ -302,10 +306,11 @@ def softmax(
     partition: str | dict[str, float] = "even",
     test: tuple[Any, Any] | str | None = None,
     seed: int | None = None,
+    **rows: Any,
 ) -> ReadyProblem:
     """Softmax regression; labels are the numbers of classes. Parameters as for :func:`logistic`."""
     shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
-    return _on_rows("softmax", X, y, dataset, test, **shared)
+    return _on_rows("softmax", X, y, dataset, test, **shared, **rows)
 
 
 def two_layer(
@@ -321,10 +326,11 @@ def two_layer(
     partition: str | dict[str, float] = "even",
     test: tuple[Any, Any] | str | None = None,
     seed: int | None = None,
+    **rows: Any,
 ) -> ReadyProblem:
     """A network with one hidden layer of ``hidden`` units. Other parameters as for :func:`logistic`."""
     shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
-    return _on_rows("two-layer", X, y, dataset, test, hidden=hidden, **shared)
+    return _on_rows("two-layer", X, y, dataset, test, hidden=hidden, **shared, **rows)
 
 
 def least_squares(
@@ -338,10 +344,11 @@ def least_squares(
     batch: int | Literal["full"] = 1,
     partition: str | dict[str, float] = "even",
     seed: int | None = None,
+    **rows: Any,
 ) -> ReadyProblem:
     """Least squares; ``y`` has real targets. Parameters as for :func:`logistic`."""
     shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
-    return _on_rows("least-squares", X, y, dataset, None, **shared)
+    return _on_rows("least-squares", X, y, dataset, None, **shared, **rows)
 
 
 def robust(
@@ -357,12 +364,13 @@ def robust(
     batch: int | Literal["full"] = 1,
     partition: str | dict[str, float] = "even",
     seed: int | None = None,
+    **rows: Any,
 ) -> ReadyProblem:
     """Regression whose loss forgives outliers beyond ``scale``. Other parameters as for
     :func:`least_squares`.
     """
     shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
-    return _on_rows("robust", X, y, dataset, None, loss=loss, scale=float(scale), **shared)
+    return _on_rows("robust", X, y, dataset, None, loss=loss, scale=float(scale), **shared, **rows)
 
 
 def _shared(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 import traceback
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -275,3 +277,26 @@ def test_nothing_is_left_behind() -> None:
     for _ in range(3):
         ow.run(problem, "ring", "push-pull", step=0.1, iterations=10)
     assert sys.getrefcount(problem) == before
+
+
+def test_files_are_read_as_arrays_are(tmp_path: Path) -> None:
+    """A table, an NPZ file and arrays give one trajectory; rows are split and scaled alike."""
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(60, 3))
+    labels = np.where(rows[:, 0] + 0.1 * rng.normal(size=60) > 0, 1.0, -1.0)
+    table = np.column_stack([rows, labels])
+    np.savetxt(tmp_path / "rows.csv", table, fmt="%.17g", delimiter=",", header="a,b,c,kind", comments="")
+    np.save(tmp_path / "rows.npy", np.asfortranarray(table))
+    np.savez_compressed(tmp_path / "rows.npz", X=rows, y=labels.astype("int8"))
+    shared: dict[str, Any] = {"split": 0.25, "scaling": "standardise"}
+    problems = [
+        ow.problems.logistic(rows, labels, **shared),
+        ow.problems.logistic(dataset=str(tmp_path / "rows.csv"), label="kind", **shared),
+        ow.problems.logistic(dataset=str(tmp_path / "rows.npy"), label=4, **shared),
+        ow.problems.logistic(dataset=str(tmp_path / "rows.npz"), **shared),
+    ]
+    results = [ow.run(p, "ring", "smtpp", agents=3, step=0.1, iterations=50) for p in problems]
+    assert len({result.cells[0]["state_hash"] for result in results}) == 1
+    assert all(result.curve("smtpp")["test_accuracy"][-1] > 0.5 for result in results)
+    with pytest.raises(ValueError, match="unknown key `splitt`"):
+        ow.run(ow.problems.logistic(rows, labels, splitt=0.5), "ring", "smtpp", agents=3, step=0.1, iterations=1)

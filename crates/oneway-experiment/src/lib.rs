@@ -23,7 +23,7 @@ pub mod runner;
 pub use experiment::{Experiment, clock, fields, links, names, plan, problem, set, spec, supplies, sweep};
 pub use hash::sha256;
 
-/// A fingerprint of the code that results depend on: the library's and this crate's.
+/// A fingerprint of the code that results depend on: the library's, that of reading files, and this crate's.
 pub fn code() -> String {
-    format!("{}-{}", oneway::CODE, env!("ONEWAY_EXPERIMENT_CODE"))
+    format!("{}-{}-{}", oneway::CODE, oneway_data::CODE, env!("ONEWAY_EXPERIMENT_CODE"))
 }

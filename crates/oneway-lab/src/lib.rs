@@ -89,6 +89,7 @@ fn explained(wrong: &clap::Error) -> u8 {
 fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(&reproduce),
+        Command::New(new) => commands::new::new(&new),
         Command::Run(run) => commands::run::run(&run),
         Command::Tune(tune) => commands::tune::tune(&tune),
         Command::Audit(audit) => commands::audit::audit(&audit),

@@ -69,27 +69,29 @@ fn datasets_that_are_not_there_or_do_not_fit_are_refused() {
     }
 }
 
-/// Parquet, archives and tables: each is recognised, and LIBSVM's format asked for.
+/// Files of other kinds are recognised by how they begin. Those that are damaged, or of no use here, are refused.
 #[test]
 fn files_of_other_kinds_are_recognised() {
     let lab = Lab::new();
     lab.write("experiment.toml", "");
     let before = lab.listing();
-    let expected = "each line must be a label and `index:value` cells, such as `+1 3:0.5`";
-    for (content, words) in [
-        (&b"PAR1\x15\x04\x15"[..], "rows.txt: it is a Parquet file; LIBSVM's format is expected"),
-        (b"\x1f\x8b\x08\x00", "rows.txt: it is compressed by gzip: decompress it; LIBSVM's"),
-        (b"BZh91AY", "rows.txt: it is compressed by bzip2"),
-        (b"\x28\xb5\x2f\xfd\x04", "rows.txt: it is compressed by zstd"),
-        (b"PK\x03\x04\x14", "rows.txt: it is a ZIP archive"),
-        (b"\x93NUMPY\x01", "rows.txt: it is a NumPy file"),
-        (b"\xff\xfe+\x001\x00", "rows.txt: it is text in UTF-16: save it as UTF-8"),
-        (b"\0\0\x08\x03\0\0", "rows.txt: it is an IDX file: give the folder"),
-        (b"label,age\n1,39\n", "rows.txt:1:6: there are commas: CSV cannot be read"),
-        (b"+1, 39, 0.5\n", "rows.txt:1:3: there are commas: CSV cannot be read"),
+    let libsvm = "each line must be a label and `index:value` cells, such as `+1 3:0.5`";
+    let damaged = "it is cut off or damaged";
+    for (content, words, also) in [
+        (&b"PAR1\x15\x04\x15"[..], "rows.txt: it is a Parquet file", "--features parquet"),
+        (b"\x1f\x8b\x08\x00", "rows.txt: gzip cannot decompress it", damaged),
+        (b"BZh91AY", "rows.txt: bzip2 cannot decompress it", damaged),
+        (b"\x28\xb5\x2f\xfd\x04", "rows.txt: zstd cannot decompress it", damaged),
+        (b"PK\x03\x04\x14", "rows.txt: is no ZIP archive that can be read", damaged),
+        (b"\x93NUMPY\x01", "rows.txt: ends within its header", "it is cut off"),
+        (b"\xff\xfe+\x001\x00", "rows.txt: it is text in UTF-16: save it as UTF-8", libsvm),
+        (b"\0\0\x08\x03\0\0", "rows.txt: it is an IDX file: give the folder", libsvm),
+        (b"\xfd7zXZ\0", "rows.txt: it is compressed by xz: decompress it", libsvm),
+        (b"label,age\n1,39\n", "rows.txt: `features` = 3 is not possible", "it has 1"),
+        (b"+1, 39, 0.5\n", "rows.txt: which of its 3 columns is the label?", "a number from 1 to 3"),
     ] {
         lab.write("rows.txt", content);
-        assert_refused(&lab, &before, &lab.run(EXPERIMENT, &[]), &[words, expected]);
+        assert_refused(&lab, &before, &lab.run(EXPERIMENT, &[]), &[words, also]);
     }
     lab.write("rows.txt", format!("{ROWS}+1 1:0,5\n"));
     let words =

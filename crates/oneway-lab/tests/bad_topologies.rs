@@ -12,7 +12,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
     lab.write("rows-only.txt", "0 0 1\n0 1 .5\n1 1 .5\n");
     lab.write("short.txt", "0 0 .9\n0 1 .5\n1 1 .5\n");
     lab.write("from-one.txt", "1 2\n2 3\n3 1\n");
-    lab.write("commas.txt", "0,1\n1,0\n");
+    lab.write("commas.txt", "0;1\n1;0\n");
     let before = lab.listing();
     for (arguments, words) in [
         (
@@ -58,7 +58,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         (&["none.txt"], &["none.txt: No such file: an edge list is looked for there"]),
         (&["."], &["is a directory: give an edge list"]),
         (&["from-one.txt"], &["from-one.txt: its agents are numbered from 1 to 3, and none is agent 0"]),
-        (&["commas.txt"], &["commas.txt:1:2: there is a `,`: write `from to`"]),
+        (&["commas.txt"], &["commas.txt:1:2: there is a `;`: write `from to`"]),
         (&["rows-only.txt:normalise=3"], &["`normalise` = 3 is not possible: it must be true or false"]),
         (&["ring:normalise=true", "--agents", "5"], &["unknown key `normalise`"]),
         (&["links.txt"], &["links.txt:2:3: `x` is not an agent"]),
@@ -123,8 +123,8 @@ fn weights_are_normalised_where_that_is_asked_for() {
         ("file = \"counts.txt\"", "row 0 of the mixing weights sums to 4, 3 too much"),
         ("file = \"counts.txt\"\nnormalise = false", "rows must sum to 1; or give `normalise = true`"),
         (
-            "file = \"counts.txt\"\nnormalise = \"rows\"",
-            "`normalise` = \"rows\" is a string: it must be true or",
+            "file = \"counts.txt\"\nnormalise = \"sums\"",
+            "`normalise` = \"sums\" is a string: it must be true or false, \"rows\" or \"columns\"",
         ),
         ("file = \"bare.txt\"\nnormalise = true", "`normalise` is for weights, and its links have none"),
         (

@@ -9,8 +9,9 @@ mod words;
 use std::path::PathBuf;
 
 pub use fault::Fault;
+pub use words::shown;
+pub(crate) use words::some_agents;
 use words::{brief, did_you_mean, wrong_sum};
-pub(crate) use words::{shown, some_agents};
 
 /// Shorthand for a result with this crate's [`enum@Error`].
 pub type Result<T> = std::result::Result<T, Error>;

@@ -8,12 +8,12 @@ use anyhow::{Context, Result, bail};
 use oneway::Error;
 use oneway::graph::Digraph;
 use oneway::graph::families;
-use oneway::graph::file::{self, EdgeList};
+use oneway::graph::file::{self, EdgeList, Reading};
 use oneway::graph::mixing::Stochastic;
 use oneway::graph::topology::{Pair, Subgraph, Topology, Weights};
 
 use super::faults::Redraw;
-use super::spec::{LinksSpec, TopologySpec};
+use super::spec::{LinksSpec, Normalise, TopologySpec};
 use super::supplies::Supplies;
 
 /// A topology's links, before a method chooses which of them to use.
@@ -38,10 +38,11 @@ impl Links {
                 Links::Digraphs((family.build)(agents, parameters, spec.seed)?)
             }
             LinksSpec::Supplied(name) => supplies.links(name, agents)?,
-            LinksSpec::Files(paths) => Self::of_files(paths, agents, spec.normalise)?,
+            LinksSpec::Files(paths) => Self::of_files(spec, paths, agents)?,
             LinksSpec::Matrices { pull, push } => {
-                let (r, c) = (read("pull", pull, agents)?, read("push", push, agents)?);
-                Self::explicit(vec![matrices((pull, &r), (push, &c), spec.normalise)?])?
+                let (lists, _) = lists(spec, &[("pull", pull), ("push", push)], agents)?;
+                let [r, c] = &lists[..] else { bail!("there must be two lists, R and C") };
+                Self::explicit(vec![matrices((pull, r), (push, c), spec.normalise)?])?
             }
         };
         check_root(spec.root, links.agents())?;
@@ -51,17 +52,28 @@ impl Links {
         }
     }
 
-    /// One edge list for each round of the period, all with weights or all without.
-    fn of_files(paths: &[PathBuf], mut agents: Option<usize>, normalise: bool) -> Result<Self> {
-        let mut lists = vec![];
-        let key = if paths.len() == 1 { "file" } else { "files" };
-        for path in paths {
-            let list = read(key, path, agents)?;
-            agents = agents.or(Some(list.agents)); // the first file says how many, if nobody does
-            lists.push((path.as_path(), list));
+    /// What its files call agents, where they have names: agent i has the i-th.
+    pub fn names(spec: &TopologySpec) -> Result<Option<Vec<String>>> {
+        let files: Vec<(&str, &Path)> = match &spec.links {
+            LinksSpec::Files(paths) => paths.iter().map(|path| ("file", path.as_path())).collect(),
+            LinksSpec::Matrices { pull, push } => vec![("pull", pull), ("push", push)],
+            LinksSpec::Family { .. } | LinksSpec::Supplied(_) => vec![],
+        };
+        match spec.names {
+            true => Ok(Some(lists(spec, &files, None)?.1)),
+            false => Ok(None),
         }
+    }
+
+    /// One edge list for each round of the period, all with weights or all without.
+    fn of_files(spec: &TopologySpec, paths: &[PathBuf], agents: Option<usize>) -> Result<Self> {
+        let normalise = spec.normalise;
+        let key = if paths.len() == 1 { "file" } else { "files" };
+        let files: Vec<(&str, &Path)> = paths.iter().map(|path| (key, path.as_path())).collect();
+        let (lists, _) = lists(spec, &files, agents)?;
+        let lists: Vec<(&Path, EdgeList)> = paths.iter().map(PathBuf::as_path).zip(lists).collect();
         let weighted = lists.iter().filter(|(_, list)| list.weights.is_some()).count();
-        if weighted == 0 && normalise {
+        if weighted == 0 && normalise.any() {
             bail!("`normalise` is for weights, and its links have none: leave it out");
         }
         if weighted == 0 {
@@ -122,9 +134,40 @@ impl Links {
     }
 }
 
-/// Reads an edge list that `key` names.
-fn read(key: &str, path: &Path, agents: Option<usize>) -> Result<EdgeList> {
-    match file::read(path, agents) {
+/// Reads edge lists, each named by a key; all have the agents of the first, or those that all together name.
+fn lists(
+    spec: &TopologySpec,
+    files: &[(&str, &Path)],
+    mut agents: Option<usize>,
+) -> Result<(Vec<EdgeList>, Vec<String>)> {
+    if !spec.names {
+        let mut lists = vec![];
+        for (key, path) in files {
+            let list = found(key, path, file::read_with(path, Reading { agents, base: spec.base }))?;
+            agents = agents.or(Some(list.agents)); // the first file says how many, if nobody does
+            lists.push(list);
+        }
+        return Ok((lists, vec![]));
+    }
+    let named = files.iter().map(|(key, path)| found(key, path, file::read_named(path)));
+    let (lists, names) = file::numbered(named.collect::<Result<_>>()?);
+    match agents {
+        Some(agents) if agents != names.len() => {
+            let some: Vec<&str> = names.iter().take(10).map(String::as_str).collect();
+            let more = if names.len() > some.len() { ", …" } else { "" };
+            bail!(
+                "its links name {} agents ({}{more}), and there are {agents}: correct `agents`, or the names",
+                names.len(),
+                some.join(", ")
+            )
+        }
+        _ => Ok((lists, names)),
+    }
+}
+
+/// An edge list that `key` names, or where it was looked for.
+fn found<T>(key: &str, path: &Path, list: oneway::Result<T>) -> Result<T> {
+    match list {
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             bail!("{}: No such file: an edge list is looked for there, as `{key}` says", path.display())
@@ -134,9 +177,13 @@ fn read(key: &str, path: &Path, agents: Option<usize>) -> Result<EdgeList> {
 }
 
 /// R and C as two edge lists have them; which file is which helps whoever mixed them up.
-fn matrices(pull: (&Path, &EdgeList), push: (&Path, &EdgeList), normalise: bool) -> Result<Pair> {
+fn matrices(pull: (&Path, &EdgeList), push: (&Path, &EdgeList), normalise: Normalise) -> Result<Pair> {
     let matrix = |(path, list): (&Path, &EdgeList), stochastic, name| {
-        let mixing = match normalise {
+        let divided = match stochastic {
+            Stochastic::Rows => normalise.rows,
+            Stochastic::Columns => normalise.columns,
+        };
+        let mixing = match divided {
             true => list.normalised(stochastic).to_mixing(stochastic),
             false => list.to_mixing(stochastic),
         };

@@ -12,7 +12,7 @@ use oneway::methods::Kind;
 use oneway::numeric::Precision;
 use oneway::parameters::Parameters;
 use oneway::registry;
-use toml::Table;
+use toml::{Table, Value};
 
 use super::clock::{self, Timing};
 use super::combination::Combination;
@@ -76,12 +76,43 @@ pub struct TopologySpec {
     pub root: usize,
     /// What random families draw from.
     pub seed: u64,
-    /// Whether weights of files are divided by their sums: the rows of R, the columns of C.
-    pub(crate) normalise: bool,
+    /// Which weights of files are divided by their sums.
+    pub(crate) normalise: Normalise,
+    /// The first id in files.
+    pub(crate) base: usize,
+    /// Whether files call agents by names.
+    pub(crate) names: bool,
     /// Whether its links come and go.
     pub(crate) redraw: Option<Redraw>,
     /// How it fails.
     pub(crate) faults: Faults,
+}
+
+/// `normalise`: which weights of files are divided by their sums.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Normalise {
+    /// Each row of R: what an agent takes.
+    pub(crate) rows: bool,
+    /// Each column of C: what an agent gives.
+    pub(crate) columns: bool,
+}
+
+impl Normalise {
+    /// `true` is both.
+    fn read(fields: &mut Fields) -> Result<Self> {
+        let both = |both| Self { rows: both, columns: both };
+        match fields.value("normalise") {
+            None => Ok(both(false)),
+            Some(Value::Boolean(flag)) => Ok(both(flag)),
+            Some(Value::String(word)) if word == "rows" => Ok(Self { rows: true, columns: false }),
+            Some(Value::String(word)) if word == "columns" => Ok(Self { rows: false, columns: true }),
+            Some(other) => fields.wrong("normalise", &other, "true or false, \"rows\" or \"columns\""),
+        }
+    }
+
+    pub(crate) fn any(self) -> bool {
+        self.rows || self.columns
+    }
 }
 
 /// Where a topology's links come from.
@@ -260,12 +291,22 @@ impl TopologySpec {
             weights: fields.choice("weights", &weights)?.unwrap_or(Weights::Uniform),
             root: fields.count("root")?.unwrap_or(0) as usize,
             seed: fields.count("seed")?.unwrap_or(run_seed),
-            normalise: fields.flag("normalise")?.unwrap_or(false),
+            normalise: Normalise::read(&mut fields)?,
+            base: fields.count("base")?.unwrap_or(0) as usize,
+            names: fields.flag("names")?.unwrap_or(false),
             redraw: Redraw::read(&mut fields)?,
             faults: faults::read(&mut fields, agents)?,
         };
-        if spec.normalise && matches!(spec.links, LinksSpec::Family { .. }) {
+        let of_files = matches!(spec.links, LinksSpec::Files(_) | LinksSpec::Matrices { .. });
+        if spec.normalise.any() && matches!(spec.links, LinksSpec::Family { .. }) {
             bail!("{}: `normalise` is for the weights of files, and a family has none", fields.path());
+        }
+        if !of_files && (spec.base != 0 || spec.names) {
+            bail!("{}: `base` and `names` are for edge lists, and there is none", fields.path());
+        }
+        if spec.base > 1 || (spec.base == 1 && spec.names) {
+            let expected = "0 or 1: the first id in its files (leave it out where agents have names)";
+            return fields.wrong("base", &Value::Integer(spec.base as i64), expected);
         }
         fields.finish()?;
         Ok(spec)

@@ -21,6 +21,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Reproduce the paper: both experiments, a verdict on every claim, figures and a page
     Reproduce(ReproduceArgs),
+    /// Write a commented experiment file, from three answers or from flags
+    New(NewArgs),
     /// Run an experiment file; writes curves.csv, summary.json, figures and report.html
     Run(RunArgs),
     /// What theory says of an experiment (stable and certified steps, floor, bound) beside what is measured
@@ -95,6 +97,37 @@ pub(crate) struct ReportArgs {
     /// Draw every column of curves.csv, not only losses, gradients and consensus
     #[arg(long)]
     pub(crate) all: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct NewArgs {
+    /// The file to be written, which must not be there yet [default: experiment.toml]
+    #[arg(value_parser = output())]
+    pub(crate) file: Option<PathBuf>,
+    /// The same
+    #[arg(long, value_name = "FILE", conflicts_with = "file", value_parser = output())]
+    pub(crate) out: Option<PathBuf>,
+    /// A kind as in `oneway problems` [default: what suits the data]
+    #[arg(long, value_name = "KIND")]
+    pub(crate) problem: Option<String>,
+    /// The path of a file, or a9a, digits, fashion-mnist, synthetic [default: a9a]
+    #[arg(long, value_name = "DATA")]
+    pub(crate) dataset: Option<String>,
+    /// The label's column in a table, by name or number from 1; of an NPZ file its array
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+    /// A name as in `oneway topologies`, or the path of an edge list [default: exponential]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) topology: Option<String>,
+    /// Number of agents [default: 20, or those of the edge list]
+    #[arg(long, value_name = "N")]
+    pub(crate) agents: Option<usize>,
+    /// Names as in `oneway methods` [default: smtpp,push-pull,sgp]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) methods: Vec<String>,
+    /// Ask nothing: what is not given has its default
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, clap::Args)]
@@ -248,12 +281,35 @@ pub(crate) enum DataCommand {
     },
     /// Describe a dataset: rows, features, labels, non-zeros
     Info {
-        /// `a9a`, `digits`, `fashion-mnist`, or the path of a LIBSVM file or of a folder of IDX files
+        /// `a9a`, `digits`, `fashion-mnist`, or the path of a file (LIBSVM, CSV, NPY, NPZ, Parquet) or of a
+        /// folder of IDX files
         dataset: String,
-        /// Number of features of a file [default: its largest index]
+        /// Number of features of a file [default: its largest index, or its columns]
         #[arg(long)]
         features: Option<usize>,
+        #[command(flatten)]
+        layout: LayoutArgs,
     },
+}
+
+/// What a file does not say of itself: keys of `[problem]`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LayoutArgs {
+    /// The label's column in a table, by name or number from 1; of an NPZ file its array
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+    /// Whether the first line of a table has names [default: found out]
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) header: Option<bool>,
+    /// What stands between the cells of a table [default: found out]
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) separator: Option<String>,
+    /// Columns of a table to leave out, by name or number from 1
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
+    pub(crate) drop: Vec<String>,
+    /// The array of an NPZ file that has the rows [default: X, data or features]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) array: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

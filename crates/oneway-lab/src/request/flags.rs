@@ -22,6 +22,12 @@ pub(crate) struct TopologyFlags {
     /// Divide the weights of files by their sums: the rows of R, the columns of C
     #[arg(long)]
     pub(crate) normalise: bool,
+    /// The first id in files: 0 or 1 [default: 0]
+    #[arg(long, value_name = "ID", value_parser = whole())]
+    pub(crate) base: Option<u64>,
+    /// Files call agents by names, which are numbered in ascending order
+    #[arg(long)]
+    pub(crate) names: bool,
     #[command(flatten)]
     pub(crate) parameters: FamilyParameters,
 }

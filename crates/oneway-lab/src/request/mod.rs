@@ -31,7 +31,7 @@ pub(crate) struct Request {
 const KEYS: [&str; 4] = ["agents", "root", "weights", "seed"];
 
 /// Keys of files, besides.
-const FILE_KEYS: [&str; 1] = ["normalise"];
+const FILE_KEYS: [&str; 3] = ["normalise", "base", "names"];
 
 /// A topology in messages, as experiments call it.
 pub(crate) fn called(name: &str) -> String {
@@ -193,7 +193,8 @@ fn by_key(flags: &TopologyFlags) -> Vec<(&'static str, Value)> {
     let normalise = flags.normalise.then_some(("normalise", Value::Boolean(true)));
     let [agents, root, seed] = [("agents", flags.agents), ("root", flags.root), ("seed", flags.seed)]
         .map(|(key, value)| number(key, value));
-    let common = [agents, root, seed, word, normalise];
+    let (base, names) = (number("base", flags.base), flags.names.then_some(("names", Value::Boolean(true))));
+    let common = [agents, root, seed, word, normalise, base, names];
     let parameters = flags.parameters.0.iter().map(|(key, text)| (*key, set::value(text)));
     common.into_iter().flatten().chain(parameters).collect()
 }

@@ -49,7 +49,7 @@ pub(crate) fn some_agents(agents: &[usize]) -> String {
 
 /// The beginning of what a file holds, for messages: at most 40 characters, with what is not printable
 /// written out.
-pub(crate) fn shown(piece: &str) -> String {
+pub fn shown(piece: &str) -> String {
     const SHOWN: usize = 40;
     let mut begin: String = piece.chars().take(SHOWN).flat_map(char::escape_debug).collect();
     if piece.chars().nth(SHOWN).is_some() {

@@ -1,7 +1,8 @@
 //! Edge lists as text files.
 //!
-//! A line is `from to` or `from to weight`, separated by spaces or tabs: agent `to` hears agent `from`, and
-//! gives it this weight. Ids count from 0. What follows a `#` is a comment; blank lines do not count. Either
+//! A line is `from to` or `from to weight`, separated by spaces, tabs or commas: agent `to` hears agent
+//! `from`, and gives it this weight. Ids count from 0, unless [`Reading`] says otherwise. A first line such as
+//! `source,target` is skipped. What follows a `#` is a comment; blank lines do not count. Either
 //! all lines have a weight or none does; with weights, self-links are links like any other and must be in the
 //! file. A byte order mark before the first line is skipped.
 //!
@@ -14,6 +15,7 @@
 
 mod lines;
 
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
@@ -21,7 +23,7 @@ use super::Digraph;
 use super::digraph::check_agents;
 use crate::graph::mixing::{Link, Mixing, Stochastic};
 use crate::{Error, Result, input};
-use lines::{Lines, MAX_LINE};
+use lines::{Ids, Lines, MAX_LINE};
 
 /// What an edge list says.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,6 +96,45 @@ impl EdgeList {
     }
 }
 
+/// How an edge list is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// How many agents there are; `None` for one more than the largest id, or as many as there are names.
+    pub agents: Option<usize>,
+    /// The first id: 0, or 1.
+    pub base: usize,
+}
+
+/// An edge list whose agents have names.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedEdges {
+    /// The edges; ids count names.
+    pub list: EdgeList,
+    /// The name of each id.
+    pub names: Vec<String>,
+}
+
+/// Gives agents of some lists one numbering: their names in ascending order, byte by byte. So the order of
+/// lines does not matter, and lists that name the same agents agree.
+///
+/// ```
+/// use oneway::graph::file;
+/// let list = file::parse_named("paris, oslo\noslo, bern".as_bytes(), "links.csv".as_ref()).unwrap();
+/// let (lists, names) = file::numbered(vec![list]);
+/// assert_eq!((&names[..], &lists[0].edges[..]), (&["bern", "oslo", "paris"].map(String::from)[..], &[(2, 1), (1, 0)][..]));
+/// ```
+pub fn numbered(lists: Vec<NamedEdges>) -> (Vec<EdgeList>, Vec<String>) {
+    let mut names: Vec<String> = lists.iter().flat_map(|list| &list.names).cloned().collect();
+    names.sort_unstable();
+    names.dedup();
+    let ids = |NamedEdges { list, names: own }: NamedEdges| {
+        let id: Vec<usize> = own.iter().map(|name| names.binary_search(name).unwrap_or(0)).collect();
+        let edges = list.edges.iter().map(|&(from, to)| (id[from], id[to])).collect();
+        EdgeList { agents: names.len(), edges, weights: list.weights }
+    };
+    (lists.into_iter().map(ids).collect(), names)
+}
+
 /// Reads an edge list from a file.
 ///
 /// # Arguments
@@ -103,8 +144,19 @@ impl EdgeList {
 /// # Returns
 /// The list, or an error with file, line and column.
 pub fn read(path: impl AsRef<Path>, agents: Option<usize>) -> Result<EdgeList> {
+    read_with(path, Reading { agents, base: 0 })
+}
+
+/// The same, with ids that may begin with 1.
+pub fn read_with(path: impl AsRef<Path>, reading: Reading) -> Result<EdgeList> {
     let path = path.as_ref();
-    parse(BufReader::new(input::open(path, "an edge list")?), path, agents)
+    parse_with(BufReader::new(input::open(path, "an edge list")?), path, reading)
+}
+
+/// Reads an edge list whose agents have names.
+pub fn read_named(path: impl AsRef<Path>) -> Result<NamedEdges> {
+    let path = path.as_ref();
+    parse_named(BufReader::new(input::open(path, "an edge list")?), path)
 }
 
 /// Reads an edge list from anywhere; `path` is what messages call it. See [`read`].
@@ -114,13 +166,36 @@ pub fn read(path: impl AsRef<Path>, agents: Option<usize>) -> Result<EdgeList> {
 /// let list = file::parse("0 1\n1 2 # and no further".as_bytes(), "links.txt".as_ref(), None).unwrap();
 /// assert_eq!((list.agents, list.edges), (3, vec![(0, 1), (1, 2)]));
 /// let error = file::parse("0 1\n1  x".as_bytes(), "links.txt".as_ref(), None).unwrap_err();
-/// assert_eq!(error.to_string(), "links.txt:2:4: `x` is not an agent: ids are whole numbers from 0");
+/// let message = "links.txt:2:4: `x` is not an agent: ids are whole numbers from 0 (for names give `names = true`)";
+/// assert_eq!(error.to_string(), message);
 /// ```
-pub fn parse(mut text: impl BufRead, path: &Path, agents: Option<usize>) -> Result<EdgeList> {
-    if let Some(agents) = agents {
+pub fn parse(text: impl BufRead, path: &Path, agents: Option<usize>) -> Result<EdgeList> {
+    parse_with(text, path, Reading { agents, base: 0 })
+}
+
+/// The same, with ids that may begin with 1.
+pub fn parse_with(text: impl BufRead, path: &Path, reading: Reading) -> Result<EdgeList> {
+    if let Some(agents) = reading.agents {
         check_agents("edge list", agents)?;
     }
-    let mut list = Lines::new(path, agents);
+    let list = Lines::new(path, reading.agents, Ids::From(reading.base));
+    Ok(parse_lines(text, list, path, reading.agents)?.0)
+}
+
+/// Reads an edge list whose agents have names: any words without blanks, or with commas between them any
+/// text without commas.
+pub fn parse_named(text: impl BufRead, path: &Path) -> Result<NamedEdges> {
+    let list = Lines::new(path, None, Ids::Names(HashMap::new()));
+    let (list, names) = parse_lines(text, list, path, None)?;
+    Ok(NamedEdges { list, names })
+}
+
+fn parse_lines(
+    mut text: impl BufRead,
+    mut list: Lines<'_>,
+    path: &Path,
+    agents: Option<usize>,
+) -> Result<(EdgeList, Vec<String>)> {
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
@@ -142,8 +217,9 @@ pub fn parse(mut text: impl BufRead, path: &Path, agents: Option<usize>) -> Resu
         }
         (given, Some(largest)) => given.unwrap_or(largest + 1),
     };
+    let names = list.names();
     let weights = (!list.weights.is_empty()).then_some(list.weights);
-    Ok(EdgeList { agents, edges: list.edges, weights })
+    Ok((EdgeList { agents, edges: list.edges, weights }, names))
 }
 
 /// Writes a digraph as an edge list, ascending, with a comment on top.
@@ -185,9 +261,18 @@ mod tests {
     fn errors_name_line_and_column() {
         for (text, message) in [
             ("0 1\n0", "f:2:2: the receiver is missing: a line is `from to`"),
-            ("0 -1", "f:1:3: `-1` is not an agent: ids are whole numbers from 0"),
-            ("0 1.5", "f:1:3: `1.5` is not an agent: ids are whole numbers from 0"),
-            ("é é", "f:1:1: `é` is not an agent: ids are whole numbers from 0"),
+            (
+                "0 -1",
+                "f:1:3: `-1` is not an agent: ids are whole numbers from 0 (for names give `names = true`)",
+            ),
+            (
+                "0 1.5",
+                "f:1:3: `1.5` is not an agent: ids are whole numbers from 0 (for names give `names = true`)",
+            ),
+            (
+                "é é",
+                "f:1:1: `é` is not an agent: ids are whole numbers from 0 (for names give `names = true`)",
+            ),
             ("0 1 0.5 7", "f:1:9: `7` is one too many: a line is `from to weight`"),
             ("0 1 nan", "f:1:5: `nan` is not a weight: it must be a positive finite number"),
             ("0 1 0", "f:1:5: `0` is not a weight: it must be a positive finite number"),
@@ -217,8 +302,13 @@ mod tests {
         );
         assert!(complaint("0 1", Some(0)).contains("`agents` = 0"));
         assert_eq!(
-            complaint("é 0,1", None),
-            "f:1:4: there is a `,`: write `from to` or `from to weight`, with blanks between"
+            complaint("é 0;1", None),
+            "f:1:4: there is a `;`: write `from to` or `from to weight`, with blanks, tabs or commas between"
+        );
+        assert_eq!(
+            complaint("0, 1\n1,,0.5", None),
+            "f:2:3: there is nothing where a cell should be: write `from to` or `from to weight`, with blanks, \
+             tabs or commas between"
         );
         assert!(
             complaint(b"\x1f\x8b\x08", None)
@@ -232,7 +322,7 @@ mod tests {
     fn ids_from_one_are_recognised() {
         let from_one = |last: usize| {
             format!(
-                "f: its agents are numbered from 1 to {last}, and none is agent 0: agents are numbered from 0, so take 1 off each"
+                "f: its agents are numbered from 1 to {last}, and none is agent 0: agents are numbered from 0, so give `base = 1`, or take 1 off each"
             )
         };
         for (text, agents, message) in [
@@ -255,6 +345,40 @@ mod tests {
         for (text, agents) in [("1 2\n2 1", Some(3)), ("1 3", None), ("1 2\n2 0", None), ("0 0", None)] {
             assert!(parse(text.as_bytes(), Path::new("f"), agents).is_ok(), "{text}");
         }
+    }
+
+    /// One network, written in many ways, is one network.
+    #[test]
+    fn separators_headers_and_bases_change_nothing() {
+        let plain = parsed("0 1 .5\n1 2 .25\n2 0 1").unwrap();
+        for text in ["0,1,.5\n1,2,.25\n2,0,1", "source,target,weight\n0, 1, .5\n1\t2\t.25\n2 0 1 # end"] {
+            assert_eq!(parsed(text).unwrap(), plain, "{text}");
+        }
+        let from_one =
+            |text: &str, agents| parse_with(text.as_bytes(), Path::new("f"), Reading { agents, base: 1 });
+        for agents in [None, Some(3)] {
+            assert_eq!(from_one("1 2 .5\n2 3 .25\n3 1 1", agents).unwrap(), plain);
+        }
+        let told = |text: &str| from_one(text, Some(3)).unwrap_err().to_string();
+        assert_eq!(told("1 2\n0 1"), "f:2:1: agent 0 is not possible: `base = 1` says where ids begin");
+        assert_eq!(told("1 4"), "f:1:3: agent 4 is beyond the last one: with 3 agents the ids are 1 to 3");
+    }
+
+    #[test]
+    fn names_are_numbered_in_their_order_whatever_that_of_lines() {
+        let named = |text: &str| parse_named(text.as_bytes(), Path::new("f")).unwrap();
+        let (one, names) = numbered(vec![named("c a\na b\nb c")]);
+        let (other, same) = numbered(vec![named("from,to\na,b\nb,c\nc,a")]);
+        assert_eq!(names, ["a", "b", "c"]);
+        assert_eq!(names, same);
+        assert_eq!(one[0].digraph().unwrap(), other[0].digraph().unwrap());
+        // two lists that do not name the same agents share one numbering
+        let (both, all) = numbered(vec![named("a c"), named("b d")]);
+        assert_eq!(all.len(), 4);
+        assert_eq!((both[0].edges[0], both[1].edges[0]), ((0, 2), (1, 3)));
+        let long = "x".repeat(300);
+        let refused = parse_named(format!("{long} b").as_bytes(), Path::new("f")).unwrap_err().to_string();
+        assert!(refused.starts_with("f:1:1: `xxx"), "{refused}");
     }
 
     #[test]

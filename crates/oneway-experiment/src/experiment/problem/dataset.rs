@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use oneway::Error;
-use oneway::data::libsvm::{self, Labels};
 use oneway::data::{Dataset, Split, Synthetic, a9a, digits, idx};
+use oneway_data::{Expected, LabelKind, Layout, Loaded};
 use sha2::{Digest, Sha256};
 
 use crate::identity::{Identify, Identity};
@@ -19,12 +19,14 @@ use crate::identity::{Identify, Identity};
 pub enum DatasetSpec {
     /// A split of one that has a name.
     Named(Named, Split),
-    /// A LIBSVM file, or a folder of IDX files, of which a split is taken.
+    /// A file of any format, or a folder of IDX files, of which a split is taken.
     Path {
         /// Where it is.
         path: PathBuf,
         /// How many features it has, if that is given.
         features: Option<usize>,
+        /// What it does not say of itself.
+        layout: Layout,
         /// Which of its rows.
         split: Split,
     },
@@ -123,11 +125,12 @@ impl Identify for DatasetSpec {
                 to.text("name", named.name());
                 split.identify(to);
             }
-            DatasetSpec::Path { path, features, split } => {
+            DatasetSpec::Path { path, features, layout, split } => {
                 to.text("path", path.as_os_str().as_encoded_bytes());
                 if let Some(features) = features {
                     to.count("features", *features as u64);
                 }
+                layout.identify(to);
                 split.identify(to);
             }
             DatasetSpec::Synthetic { shape, agents, seed } => {
@@ -152,7 +155,13 @@ pub fn is_name(dataset: &str) -> bool {
 
 impl DatasetSpec {
     /// A dataset's name, of which `split` is taken, or a path relative to `folder`.
-    pub fn new(name: &str, folder: &Path, features: Option<usize>, split: Split) -> Result<Self> {
+    pub fn new(
+        name: &str,
+        folder: &Path,
+        features: Option<usize>,
+        layout: Layout,
+        split: Split,
+    ) -> Result<Self> {
         if name.is_empty() {
             bail!("the dataset has no name: give the path of a file, or a name such as \"a9a\"");
         }
@@ -165,8 +174,13 @@ impl DatasetSpec {
             return Ok(DatasetSpec::Supplied { name: name.to_owned(), rows: None });
         }
         let Some(named) = Named::ALL.into_iter().find(|named| named.name() == name) else {
-            return Ok(DatasetSpec::Path { path: folder.join(name), features, split });
+            return Ok(DatasetSpec::Path { path: folder.join(name), features, layout, split });
         };
+        if layout != Layout::default() {
+            bail!(
+                "{name}: `label`, `header`, `separator`, `drop` and `array` are for files, and this is none"
+            );
+        }
         match features {
             Some(features) if features != named.features() => {
                 bail!("{name}: `features` = {features} is not possible: it has {}", named.features())
@@ -175,11 +189,13 @@ impl DatasetSpec {
         }
     }
 
-    /// Reads the rows. Labels are those of a LIBSVM file; other sources have their own.
-    pub fn load(&self, labels: Labels) -> oneway::Result<Dataset> {
+    /// Reads the rows. What labels are is asked of files; other sources have their own. `words` are those of
+    /// the training rows' labels, where these are held out.
+    pub fn load(&self, labels: LabelKind, words: Option<&[String]>) -> oneway::Result<Loaded> {
+        let of = |format: &str, data| Loaded { data, words: None, format: format.to_owned() };
         match self {
-            DatasetSpec::Named(named, split) => named.load(*split),
-            DatasetSpec::Path { path, features, split } if idx::is_there(path) => {
+            DatasetSpec::Named(named, split) => Ok(of(named.name(), named.load(*split)?)),
+            DatasetSpec::Path { path, features, split, layout: _ } if idx::is_there(path) => {
                 let data = idx::read(path, *split)?;
                 match features {
                     Some(features) if *features != data.features => {
@@ -187,18 +203,19 @@ impl DatasetSpec {
                         let owner = path.display().to_string();
                         Err(Error::parameter(owner, "features", features, expected))
                     }
-                    _ => Ok(data),
+                    _ => Ok(of("IDX", data)),
                 }
             }
-            DatasetSpec::Path { path, features, split } => {
-                libsvm::read_as(labels, path, *features).map_err(|error| match error {
+            DatasetSpec::Path { path, features, layout, split } => {
+                let expected = Expected { labels, features: *features, split: *split, words };
+                oneway_data::read(path, layout, expected).map_err(|error| match error {
                     Error::Io { source, .. } if source.kind() == ErrorKind::NotFound => missing(path, *split),
                     other => other,
                 })
             }
-            DatasetSpec::Synthetic { shape, agents, seed } => shape.draw(*agents, *seed),
+            DatasetSpec::Synthetic { shape, agents, seed } => Ok(of("drawn", shape.draw(*agents, *seed)?)),
             DatasetSpec::Supplied { name, rows } => match rows {
-                Some(rows) => Ok(Dataset::clone(rows)),
+                Some(rows) => Ok(of("in memory", Dataset::clone(rows))),
                 None => {
                     let expected =
                         "only the program that has these rows can run it again, for they are in no file";
@@ -212,8 +229,13 @@ impl DatasetSpec {
     pub(super) fn held_out(&self) -> Option<Self> {
         match self {
             DatasetSpec::Named(named, _) => Some(DatasetSpec::Named(*named, Split::Test)),
-            DatasetSpec::Path { path, features, .. } if idx::is_there(path) => {
-                Some(DatasetSpec::Path { path: path.clone(), features: *features, split: Split::Test })
+            DatasetSpec::Path { path, features, layout, .. } if idx::is_there(path) => {
+                Some(DatasetSpec::Path {
+                    path: path.clone(),
+                    features: *features,
+                    layout: layout.clone(),
+                    split: Split::Test,
+                })
             }
             DatasetSpec::Path { .. } | DatasetSpec::Synthetic { .. } | DatasetSpec::Supplied { .. } => None,
         }
@@ -229,7 +251,9 @@ impl DatasetSpec {
     /// The same with the number of features of the training data, which a test split may not show.
     pub(super) fn with_features(self, known: usize) -> Self {
         match self {
-            DatasetSpec::Path { path, split, .. } => DatasetSpec::Path { path, features: Some(known), split },
+            DatasetSpec::Path { path, layout, split, features: _ } => {
+                DatasetSpec::Path { path, features: Some(known), layout, split }
+            }
             other => other,
         }
     }

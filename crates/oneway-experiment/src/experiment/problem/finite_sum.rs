@@ -3,17 +3,19 @@
 use std::path::Path;
 
 use anyhow::Result;
-use oneway::data::libsvm::Labels;
 use oneway::data::partition::Partition;
 use oneway::data::{Dataset, Split, Synthetic};
 use oneway::problems::{
     AnyModel, Batch, LeastSquares, Regulariser, Robust, RobustLoss, Sharing, Softmax, TwoLayer,
 };
+use oneway_data::LabelKind;
+use oneway_data::classes::Groups;
 use toml::Value;
 
 use super::dataset::{DatasetSpec, SYNTHETIC, hash};
 use super::keys::{MOST_NUMBERS, batch, dimension, partition};
-use super::{BuiltProblem, Rows};
+use super::preparation::{GROUPS, Preparation, Prepared, groups, layout};
+use super::{BuiltProblem, Rows, check_one_test};
 use crate::experiment::fields::{Fields, real};
 use crate::experiment::spec::RunSpec;
 use crate::identity::{Identify, Identity};
@@ -27,6 +29,7 @@ pub(crate) struct FiniteSumSpec {
     pub(super) test: Option<DatasetSpec>,
     /// The labels of all classes, if they are not those of the dataset.
     classes: Option<Vec<f64>>,
+    preparation: Preparation,
     pub(super) intercept: bool,
     pub(super) regulariser: Regulariser,
     partition: Partition,
@@ -64,7 +67,10 @@ impl FiniteSumSpec {
         let dataset = fields.file("dataset")?;
         let features = dimension(fields, "features", run.agents)?;
         let test = if classifies { fields.file("test")? } else { None };
-        let classes = if classifies { classes(fields)? } else { None };
+        let layout = layout(fields)?;
+        let (classes, groups) = if classifies { classes(fields)? } else { (None, None) };
+        let preparation = Preparation::read(fields, groups, classifies)?;
+        check_one_test(fields, test.as_deref(), &preparation)?;
         let model = ModelSpec::read(kind, fields)?;
         let regulariser = regulariser(fields)?;
         let intercept = fields.flag("intercept")?.unwrap_or(classifies);
@@ -75,22 +81,41 @@ impl FiniteSumSpec {
                 let shape = synthetic(fields, features)?;
                 DatasetSpec::Synthetic { shape, agents: run.agents, seed }
             }
-            false => DatasetSpec::new(&dataset, folder, features, Split::Train)?,
+            false => DatasetSpec::new(&dataset, folder, features, layout.clone(), Split::Train)?,
         };
-        let test = test.map(|test| DatasetSpec::new(&test, folder, features, Split::Test)).transpose()?;
-        Ok(Self { model, dataset, test, classes, intercept, regulariser, partition, batch, seed })
+        let test =
+            test.map(|test| DatasetSpec::new(&test, folder, features, layout, Split::Test)).transpose()?;
+        Ok(Self {
+            model,
+            dataset,
+            test,
+            classes,
+            preparation,
+            intercept,
+            regulariser,
+            partition,
+            batch,
+            seed,
+        })
     }
 
     /// The rows, and how they are split.
     pub(super) fn rows(&self) -> Result<Rows> {
-        let data = self.dataset.load(Labels::Numbers)?;
+        let Prepared { data, .. } = self.preparation.rows(&self.dataset, None, self.labels(), self.seed)?;
         let classes = self.model.classifies().then(|| self.classes_of(&data)).transpose()?;
         Ok(Rows { data, partition: self.partition, seed: self.seed, classes })
+    }
+
+    fn labels(&self) -> LabelKind {
+        if self.model.classifies() { LabelKind::Classes } else { LabelKind::Targets }
     }
 
     /// The labels of all classes.
     fn classes_of(&self, data: &Dataset) -> Result<Vec<f64>> {
         data.check_rows()?;
+        if let Some(groups) = &self.preparation.groups {
+            return Ok((0..groups.len()).map(|class| class as f64).collect());
+        }
         Ok(self.classes.clone().unwrap_or_else(|| data.classes()))
     }
 
@@ -102,10 +127,10 @@ impl FiniteSumSpec {
         fingerprint: impl FnOnce(&[String]) -> String,
     ) -> Result<BuiltProblem> {
         let Self { model, dataset, test, intercept, seed, .. } = self;
-        let data = self.prepared(dataset)?;
         let test = test.clone().or_else(|| dataset.held_out()).filter(|_| model.classifies());
-        let features = data.features - usize::from(*intercept);
-        let test = test.map(|test| self.prepared(&test.with_features(features))).transpose()?;
+        let Prepared { data, test } = self.preparation.rows(dataset, test, self.labels(), *seed)?;
+        let with_intercept = |data: Dataset| if *intercept { data.with_intercept() } else { Ok(data) };
+        let (data, test) = (with_intercept(data)?, test.map(with_intercept).transpose()?);
 
         let hashes: Vec<String> = [Some(&data), test.as_ref()].into_iter().flatten().map(hash).collect();
         let sha256 = fingerprint(&hashes);
@@ -129,19 +154,12 @@ impl FiniteSumSpec {
         let minimiser = if quadratic { Minimiser::OfQuadratic } else { Minimiser::Unknown };
         Ok(BuiltProblem::from_parts(problem, sha256, minimiser))
     }
-
-    /// The rows, with the intercept's feature if there is one.
-    fn prepared(&self, dataset: &DatasetSpec) -> Result<Dataset> {
-        let data = dataset.load(Labels::Numbers)?;
-        Ok(if self.intercept { data.with_intercept()? } else { data })
-    }
 }
 
 /// All but its rows.
 impl Identify for FiniteSumSpec {
     fn identify(&self, to: &mut Identity) {
-        let Self { model, classes, intercept, regulariser, partition, batch, seed, dataset: _, test: _ } =
-            self;
+        let Self { model, classes, preparation, intercept, regulariser, partition, batch, seed, .. } = self;
         match model {
             ModelSpec::Softmax => to.text("kind", "softmax"),
             ModelSpec::LeastSquares => to.text("kind", "least-squares"),
@@ -158,6 +176,7 @@ impl Identify for FiniteSumSpec {
         if let Some(classes) = classes {
             to.reals("classes", classes);
         }
+        preparation.identify(to);
         to.flag("intercept", *intercept);
         to.part("regulariser", regulariser);
         to.part("partition", partition);
@@ -190,9 +209,12 @@ impl ModelSpec {
     }
 }
 
-/// `classes`: the labels of all of them, where the rows may not have them all.
-fn classes(fields: &mut Fields) -> Result<Option<Vec<f64>>> {
-    let Some(given) = fields.value("classes") else { return Ok(None) };
+/// `classes`: the labels of all of them, where the rows may not have them all, or what classes are made of.
+fn classes(fields: &mut Fields) -> Result<(Option<Vec<f64>>, Option<Groups>)> {
+    let Some(given) = fields.value("classes") else { return Ok((None, None)) };
+    if let Some(groups) = groups(&given) {
+        return Ok((None, Some(groups)));
+    }
     let labels: Option<Vec<f64>> = match &given {
         Value::Array(labels) => labels.iter().map(real).collect(),
         _ => None,
@@ -202,8 +224,11 @@ fn classes(fields: &mut Fields) -> Result<Option<Vec<f64>>> {
         differ && labels.iter().all(|label| label.is_finite())
     };
     match labels.filter(possible) {
-        Some(labels) => Ok(Some(labels)),
-        None => fields.wrong("classes", &given, "a list of labels, each a number, and two or more different"),
+        Some(labels) => Ok((Some(labels), None)),
+        None => {
+            let expected = "a list of labels, each a number, and two or more different";
+            fields.wrong("classes", &given, &format!("{expected}; or {GROUPS}"))
+        }
     }
 }
 

@@ -55,8 +55,44 @@ const PARTITION: Key = key(
 );
 const BATCH: Key =
     key("batch", "a whole number, 1 or more, or \"full\"", "1", "rows of a stochastic gradient");
-const CLASSES: Key =
-    key("classes", "a list of numbers", "the labels of the rows", "the labels of all classes");
+const CLASSES: Key = key(
+    "classes",
+    "a list of numbers, or of lists of labels",
+    "the labels of the rows",
+    "the labels of all classes; or what each class is made of: [[3], [5, 8]], [\"rest\", [8]]",
+);
+const TWO_CLASSES: Key = key(
+    "classes",
+    "two lists of labels",
+    "the two labels of the rows",
+    "what -1 and +1 are made of: [[3], [5, 8]], [\"rest\", [8]]",
+);
+const SPLIT: Key = key(
+    "split",
+    "a number between 0 and 1",
+    "none",
+    "share of the rows that is held out, in place of `test`",
+);
+const SCALING: Key = key(
+    "scaling",
+    "\"standardise\", \"unit-variance\", \"max-abs\" or \"unit-norm\"",
+    "none",
+    "how features are scaled, fitted on the rows to learn from",
+);
+
+/// Of files that do not say these themselves.
+const LAYOUT: [Key; 5] = [
+    key(
+        "label",
+        "a name, or a number from 1",
+        "the column called label, class, target or y",
+        "the labels of a table or NPZ file",
+    ),
+    key("header", "true or false", "found out", "whether a table's first line has names"),
+    key("separator", "one character", "found out", "what stands between the cells of a table"),
+    key("drop", "a list of names or numbers from 1", "none", "columns of a table that are left out"),
+    key("array", "a name", "X, data or features", "the rows of an NPZ file"),
+];
 
 /// Of all means over rows but the logistic one.
 const REGULARISED: [Key; 2] = [
@@ -81,7 +117,8 @@ fn classifier(own: &[Key]) -> Vec<Key> {
     let dataset =
         required("dataset", "a name or a path", "\"a9a\", \"digits\", \"fashion-mnist\", or a path");
     let intercept = key("intercept", "true or false", "true", "whether there is a feature that is always 1");
-    let keys = [&[dataset, FEATURES, TEST, CLASSES], own, &REGULARISED, &[intercept, PARTITION, BATCH]];
+    let rows = [dataset, FEATURES, TEST, CLASSES, SPLIT, SCALING];
+    let keys = [&rows, &LAYOUT[..], own, &REGULARISED, &[intercept, PARTITION, BATCH]];
     keys.concat()
 }
 
@@ -92,7 +129,8 @@ fn regression(own: &[Key]) -> Vec<Key> {
         "\"synthetic\", \"a9a\", \"digits\", \"fashion-mnist\", or a path",
     );
     let intercept = key("intercept", "true or false", "false", "whether there is a feature that is always 1");
-    let keys = [&[dataset, FEATURES], own, &REGULARISED, &[intercept, PARTITION, BATCH], &SYNTHETIC];
+    let rows = [dataset, FEATURES, SCALING];
+    let keys = [&rows, &LAYOUT[..], own, &REGULARISED, &[intercept, PARTITION, BATCH], &SYNTHETIC];
     keys.concat()
 }
 
@@ -101,18 +139,13 @@ fn built_in() -> [Listed; 6] {
         Listed {
             name: "logistic",
             about: "logistic regression, the paper's problem: ln(1 + exp(−b aᵀx)), and α Σ_k x_k²/(1 + x_k²)",
-            keys: vec![
-                required(
-                    "dataset",
-                    "a name or a path",
-                    "\"a9a\", or the path of a LIBSVM file with two labels",
-                ),
-                FEATURES,
-                TEST,
-                key("alpha", REAL, "0.01", "α, the weight of the regulariser"),
-                PARTITION,
-                BATCH,
-            ],
+            keys: {
+                let dataset =
+                    required("dataset", "a name or a path", "\"a9a\", or the path of a file with two labels");
+                let alpha = key("alpha", REAL, "0.01", "α, the weight of the regulariser");
+                let rows = [dataset, FEATURES, TEST, TWO_CLASSES, SPLIT, SCALING];
+                [&rows, &LAYOUT[..], &[alpha, PARTITION, BATCH]].concat()
+            },
         },
         Listed {
             name: "quadratic",

@@ -4,6 +4,7 @@ pub mod dataset;
 mod finite_sum;
 mod keys;
 pub mod listing;
+mod preparation;
 mod write;
 
 use std::collections::HashMap;
@@ -11,13 +12,15 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
-use oneway::data::libsvm::{self, Labels};
+use oneway::data::libsvm;
 use oneway::data::partition::Partition;
 use oneway::data::{Dataset, Split};
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, ProblemKind, Quadratic, QuadraticShape, Sharing};
 use oneway::registry;
+use oneway_data::LabelKind;
+use oneway_data::classes::Groups;
 
 use super::fields::Fields;
 use super::spec::RunSpec;
@@ -28,6 +31,8 @@ use crate::problem_facts::{Minimiser, Optimum};
 use dataset::DatasetSpec;
 use finite_sum::{FiniteSumSpec, ModelKind};
 use keys::{batch, curvature, dimension, partition};
+pub use preparation::read_layout;
+use preparation::{GROUPS, Preparation, Prepared, groups, layout};
 pub(crate) use write::OwnRows;
 
 /// `[problem]`.
@@ -37,6 +42,7 @@ pub(crate) enum ProblemSpec {
     Logistic {
         dataset: DatasetSpec,
         test: Option<DatasetSpec>,
+        preparation: Preparation,
         alpha: f64,
         partition: Partition,
         batch: Batch,
@@ -85,13 +91,19 @@ impl ProblemSpec {
             Kind::Logistic => {
                 let (dataset, test) = (fields.file("dataset")?, fields.file("test")?);
                 let features = dimension(&mut fields, "features", run.agents)?;
+                let layout = layout(&mut fields)?;
+                let classes = two_classes(&mut fields)?;
+                let preparation = Preparation::read(&mut fields, classes, true)?;
                 let alpha = fields.real("alpha")?.unwrap_or(0.01);
                 let (partition, batch) = (partition(&mut fields)?, batch(&mut fields)?);
                 let dataset = fields.required("dataset", dataset)?;
-                let read = |name: String, split| DatasetSpec::new(&name, folder, features, split);
+                check_one_test(&fields, test.as_deref(), &preparation)?;
+                let read =
+                    |name: String, split| DatasetSpec::new(&name, folder, features, layout.clone(), split);
                 ProblemSpec::Logistic {
                     dataset: read(dataset, Split::Train)?,
                     test: test.map(|test| read(test, Split::Test)).transpose()?,
+                    preparation,
                     alpha,
                     partition,
                     batch,
@@ -138,8 +150,8 @@ impl ProblemSpec {
     /// The rows that are shared out among agents, if there are any.
     pub(crate) fn rows(&self) -> Result<Option<Rows>> {
         Ok(match self {
-            ProblemSpec::Logistic { dataset, partition, seed, .. } => {
-                let data = dataset.load(Labels::Signs)?;
+            ProblemSpec::Logistic { dataset, preparation, partition, seed, .. } => {
+                let Prepared { data, .. } = preparation.rows(dataset, None, LabelKind::Signs, *seed)?;
                 Some(Rows { data, partition: *partition, seed: *seed, classes: None })
             }
             ProblemSpec::Quadratic { .. } | ProblemSpec::Registered { .. } | ProblemSpec::Supplied(_) => None,
@@ -179,8 +191,9 @@ impl ProblemSpec {
     fn settings(&self, agents: usize) -> Identity {
         let mut identity = Identity::new("problem", 1);
         match self {
-            ProblemSpec::Logistic { alpha, partition, batch, seed, dataset: _, test: _ } => {
+            ProblemSpec::Logistic { alpha, preparation, partition, batch, seed, dataset: _, test: _ } => {
                 identity.text("kind", "logistic");
+                preparation.identify(&mut identity);
                 identity.real("alpha", *alpha);
                 identity.part("partition", partition);
                 identity.part("batch", batch);
@@ -202,6 +215,25 @@ impl ProblemSpec {
         }
         identity.count("agents", agents as u64);
         identity
+    }
+}
+
+/// `classes` of a problem that tells two apart.
+fn two_classes(fields: &mut Fields) -> Result<Option<Groups>> {
+    let Some(given) = fields.value("classes") else { return Ok(None) };
+    match groups(&given).filter(|groups| groups.len() == 2) {
+        Some(groups) => Ok(Some(groups)),
+        None => fields.wrong("classes", &given, &format!("two classes, -1 first: {GROUPS}")),
+    }
+}
+
+/// Rows to test with come from one place.
+fn check_one_test(fields: &Fields, test: Option<&str>, preparation: &Preparation) -> Result<()> {
+    match test {
+        Some(_) if preparation.splits() => {
+            bail!("{}: give `test`, a file, or `split`, a share of the rows, not both", fields.path())
+        }
+        _ => Ok(()),
     }
 }
 
@@ -298,14 +330,12 @@ impl BuiltProblem {
                 let minimiser = Minimiser::Known(problem.minimiser().to_vec());
                 Ok(Self::from_parts(Box::new(problem), spec.fingerprint(agents, &[]), minimiser))
             }
-            ProblemSpec::Logistic { dataset, test, alpha, partition, batch, seed } => {
-                let data = dataset.load(Labels::Signs)?;
+            ProblemSpec::Logistic { dataset, test, preparation, alpha, partition, batch, seed } => {
+                let test = test.clone().or_else(|| dataset.held_out());
+                let Prepared { data, test } = preparation.rows(dataset, test, LabelKind::Signs, *seed)?;
                 if part == Part::Whole {
                     check_labels(dataset, &data)?;
                 }
-                let test = test.clone().or_else(|| dataset.held_out());
-                let test =
-                    test.map(|test| test.with_features(data.features).load(Labels::Signs)).transpose()?;
                 let hash = |data: &Dataset| {
                     let mut text = vec![];
                     libsvm::write(data, &mut text)?;

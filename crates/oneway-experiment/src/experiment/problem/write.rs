@@ -31,7 +31,8 @@ impl ProblemSpec {
                     "problem: `supplied` = \"{name}\": it is in no file, so agents cannot be given it"
                 )
             }
-            ProblemSpec::Logistic { alpha, batch, seed, dataset: _, test: _, partition: _ } => {
+            // rows are prepared before they are shared out
+            ProblemSpec::Logistic { alpha, batch, seed, .. } => {
                 put("kind", "logistic".into());
                 put("alpha", (*alpha).into());
                 put("batch", batch_value(*batch)?);

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod data;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod new;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduce;

@@ -73,6 +73,7 @@ impl Network {
                 LinksSpec::Files(_) | LinksSpec::Matrices { .. } | LinksSpec::Supplied(_) => BTreeMap::new(),
             },
             agents: self.agents(),
+            names: Links::names(&self.spec)?,
             period: self.full.period().len(),
             weights: match (&self.links, self.spec.weights) {
                 (Links::Explicit(_), _) => "given",

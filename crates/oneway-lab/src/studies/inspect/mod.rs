@@ -43,6 +43,9 @@ pub(crate) struct Inspection {
     pub(crate) parameters: BTreeMap<&'static str, f64>,
     /// n.
     pub(crate) agents: usize,
+    /// What its files call them, where they have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) names: Option<Vec<String>>,
     /// Rounds after which the links repeat: 1 if they never change.
     pub(crate) period: usize,
     /// `uniform` or `metropolis`; `given` link by link.

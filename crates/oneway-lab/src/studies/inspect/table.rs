@@ -1,5 +1,6 @@
 //! Facts for a reader on a terminal.
 
+use oneway::error::shown;
 use oneway::graph::Subgraph;
 use oneway::registry;
 
@@ -11,6 +12,8 @@ use crate::terminal::{Column, NOTHING as NONE, Screen, Table, column};
 const VECTORS_OF: usize = 12;
 /// At most this many agents of a list are named.
 const AGENTS_NAMED: usize = 6;
+/// At most this many names of agents are listed.
+const NAMES_SHOWN: usize = 24;
 
 /// Everything about some topologies, side by side.
 pub(crate) fn show(screen: &mut Screen, all: &[Inspection], comparison: Option<&str>) {
@@ -65,6 +68,7 @@ fn network(all: &[Inspection]) -> Table {
         }
     });
     row("agents", &|facts| facts.agents.to_string());
+    row("their names", &|facts| facts.names.as_deref().map_or(NONE.to_owned(), numbered_names));
     row("links", &|facts| graphs(facts, |graph| graph.links.to_string()));
     row("changes", &|facts| match facts.period {
         1 => NONE.to_owned(),
@@ -89,6 +93,17 @@ fn network(all: &[Inspection]) -> Table {
         graphs(facts, |graph| graph.diameter.map_or(NONE.to_owned(), |d| d.to_string()))
     });
     table
+}
+
+/// Agents by number and name: the first of them, one a line.
+fn numbered_names(names: &[String]) -> String {
+    let mut lines: Vec<String> =
+        names.iter().enumerate().map(|(i, name)| format!("{i} {}", shown(name))).collect();
+    if lines.len() > NAMES_SHOWN {
+        lines.truncate(NAMES_SHOWN);
+        lines.push(format!("… and {} more (all of them with --json)", names.len() - NAMES_SHOWN));
+    }
+    lines.join("\n")
 }
 
 /// A fact of the one digraph, or of both.

@@ -32,6 +32,7 @@ fn dull() -> Inspection {
         topology: "pair".to_owned(),
         parameters: BTreeMap::new(),
         agents: 2,
+        names: None,
         period: 1,
         weights: "uniform",
         graphs: vec![],

@@ -10,10 +10,26 @@ use crate::{Error, Result, input};
 /// No line of an edge list is longer. What is longer is some other file, perhaps one without end.
 pub(super) const MAX_LINE: u64 = 1 << 16;
 
+/// How a file calls agents.
+#[derive(Debug)]
+pub(super) enum Ids {
+    /// By numbers that begin with this one.
+    From(usize),
+    /// By names, numbered as they come.
+    Names(HashMap<String, usize>),
+}
+
+/// What a line is, for messages.
+const LINE: &str = "`from to` or `from to weight`, with blanks, tabs or commas between";
+
+/// The longest name of an agent.
+const LONGEST_NAME: usize = 200;
+
 /// What has been read so far.
 pub(super) struct Lines<'a> {
     path: &'a Path,
     agents: Option<usize>,
+    ids: Ids,
     line: usize,
     pub(super) edges: Vec<(usize, usize)>,
     pub(super) weights: Vec<f64>,
@@ -25,9 +41,9 @@ pub(super) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// None yet.
-    pub(super) fn new(path: &'a Path, agents: Option<usize>) -> Self {
+    pub(super) fn new(path: &'a Path, agents: Option<usize>, ids: Ids) -> Self {
         let (edges, weights, seen) = (Vec::new(), Vec::new(), HashMap::new());
-        Self { path, agents, line: 0, edges, weights, seen, beyond: None }
+        Self { path, agents, ids, line: 0, edges, weights, seen, beyond: None }
     }
 
     /// Reads the next line.
@@ -52,18 +68,26 @@ impl<'a> Lines<'a> {
             return Err(self.error(1, format!("there are more than {MAX_EDGES} edges")));
         }
         let content = text.split('#').next().unwrap_or_default();
-        let cells: Vec<&str> = content.split_whitespace().collect();
+        let cells: Vec<&str> = match content.contains(',') {
+            true => content.split(',').map(str::trim).collect(),
+            false => content.split_whitespace().collect(),
+        };
         let column = |cell: &str| {
             // `cell` is a part of `content`: the characters before it are those in between their addresses.
             let bytes_before = cell.as_ptr() as usize - content.as_ptr() as usize;
             content[..bytes_before].chars().count() + 1
         };
         let end = content.trim_end().chars().count() + 1;
-        if let Some((at, separator)) = [",", ";", "|", "->"].iter().find_map(|s| Some((content.find(s)?, s)))
-        {
-            let message =
-                format!("there is a `{separator}`: write `from to` or `from to weight`, with blanks between");
+        if let Some((at, separator)) = [";", "|", "->"].iter().find_map(|s| Some((content.find(s)?, s))) {
+            let message = format!("there is a `{separator}`: write {LINE}");
             return Err(self.error(content[..at].chars().count() + 1, message));
+        }
+        if let Some(empty) = cells.iter().find(|cell| cell.is_empty()) {
+            let message = format!("there is nothing where a cell should be: write {LINE}");
+            return Err(self.error(column(empty), message));
+        }
+        if self.edges.is_empty() && is_header(&cells) {
+            return Ok(());
         }
         let (from, to, weight) = match cells[..] {
             [] => return Ok(()),
@@ -100,8 +124,19 @@ impl<'a> Lines<'a> {
         Ok(())
     }
 
-    /// Whether agents are numbered from 0, once all lines are read.
+    /// The names of agents, as they came.
+    pub(super) fn names(&mut self) -> Vec<String> {
+        let Ids::Names(known) = &mut self.ids else { return vec![] };
+        let mut names: Vec<(String, usize)> = known.drain().collect();
+        names.sort_unstable_by_key(|(_, id)| *id);
+        names.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Whether agents are numbered from 0, as they should be, once all lines are read.
     pub(super) fn check_first_id(&mut self) -> Result<()> {
+        if !matches!(self.ids, Ids::From(0)) {
+            return Ok(());
+        }
         let ids = || self.edges.iter().flat_map(|&(from, to)| [from, to]);
         let last = match (&self.beyond, self.agents, ids().max()) {
             (None, Some(_), _) | (None, None, None | Some(0)) => return Ok(()),
@@ -119,35 +154,60 @@ impl<'a> Lines<'a> {
             }
         }
         let message = format!(
-            "its agents are numbered from 1 to {last}, and none is agent 0: agents are numbered from 0, so take 1 off each"
+            "its agents are numbered from 1 to {last}, and none is agent 0: agents are numbered from 0, so give `base = 1`, or take 1 off each"
         );
         Err(Error::File { path: self.path.to_owned(), message })
     }
 
     fn id(&mut self, cell: &str, column: usize) -> Result<usize> {
+        let base = match &mut self.ids {
+            Ids::From(base) => *base,
+            Ids::Names(known) => {
+                let next = known.len();
+                if let Some(id) = known.get(cell) {
+                    return Ok(*id);
+                }
+                if next >= MAX_AGENTS || cell.len() > LONGEST_NAME {
+                    let message = format!(
+                        "`{}` is one name too many, or too long a one: there may be {MAX_AGENTS}, of {LONGEST_NAME} bytes",
+                        shown(cell)
+                    );
+                    return Err(self.error(column, message));
+                }
+                known.insert(cell.to_owned(), next);
+                return Ok(next);
+            }
+        };
         let digits = !cell.is_empty() && cell.bytes().all(|byte| byte.is_ascii_digit());
         if !digits {
-            let message = format!("`{}` is not an agent: ids are whole numbers from 0", shown(cell));
+            let message = format!(
+                "`{}` is not an agent: ids are whole numbers from {base} (for names give `names = true`)",
+                shown(cell)
+            );
             return Err(self.error(column, message));
         }
         // What does not fit into a number is beyond the last agent too.
-        let id = cell.parse::<usize>().unwrap_or(usize::MAX);
+        let Some(id) = cell.parse::<usize>().unwrap_or(usize::MAX).checked_sub(base) else {
+            let message =
+                format!("agent {} is not possible: `base = {base}` says where ids begin", shown(cell));
+            return Err(self.error(column, message));
+        };
         match self.agents {
             Some(agents) if id >= agents => {
-                let last = agents - 1;
+                let last = agents - 1 + base;
                 let message = format!(
-                    "agent {} is beyond the last one: with {agents} agents the ids are 0 to {last}",
+                    "agent {} is beyond the last one: with {agents} agents the ids are {base} to {last}",
                     shown(cell)
                 );
                 let error = self.error(column, message);
-                match id == agents {
+                match id == agents && base == 0 {
                     true => drop(self.beyond.get_or_insert(error)),
                     false => return Err(self.beyond.take().unwrap_or(error)),
                 }
                 Ok(id)
             }
             None if id >= MAX_AGENTS => {
-                let last = MAX_AGENTS - 1;
+                let last = MAX_AGENTS - 1 + base;
                 Err(self.error(column, format!("agent {} is beyond {last}, the last possible", shown(cell))))
             }
             _ => Ok(id),
@@ -168,4 +228,12 @@ impl<'a> Lines<'a> {
     fn error(&self, column: usize, message: String) -> Error {
         Error::Parse { path: self.path.to_owned(), line: self.line, column, message }
     }
+}
+
+/// Whether a line names its columns, as tables do: `source,target,weight`.
+fn is_header(cells: &[&str]) -> bool {
+    const FROM: [&str; 4] = ["from", "source", "src", "sender"];
+    const TO: [&str; 5] = ["to", "target", "dst", "destination", "receiver"];
+    let is_one = |cell: &str, of: &[&str]| of.iter().any(|word| cell.eq_ignore_ascii_case(word));
+    matches!(cells, [from, to, ..] if is_one(from, &FROM) && is_one(to, &TO))
 }

@@ -42,6 +42,8 @@ pub enum Purpose {
     PushLink = 17,
     /// Agents that leave and come back, by agent and round.
     Churn = 18,
+    /// Which rows of a dataset are held out.
+    HoldOut = 19,
 }
 
 /// A stream of draws at one (seed, purpose, agent, round).
