@@ -25,7 +25,7 @@ pub fn replace<T>(
 }
 
 /// Writes a file with this content. It goes through a file of a name that no other thread or program uses.
-pub(crate) fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
+pub fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> Result<()> {
     static WRITES: AtomicUsize = AtomicUsize::new(0);
     let mut aside = path.as_os_str().to_owned();
     aside.push(format!(".{}.{}.part", std::process::id(), WRITES.fetch_add(1, Ordering::Relaxed)));

@@ -97,6 +97,8 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Replay(replay) => commands::replay::replay(&replay),
         Command::Report(report) => commands::report::report(&report),
         Command::Certify(certify) => commands::certify::certify(&certify),
+        Command::Plot(plot) => commands::plot::plot(&plot),
+        Command::Table(table) => commands::tabulate::tabulate(&table),
         Command::Compare(compare) => commands::compare::compare(&compare),
         Command::Inspect(inspect) => commands::inspect::inspect(&inspect),
         Command::SweepStability(sweep) => commands::sweep_stability::sweep_stability(&sweep),

@@ -105,45 +105,92 @@ pub(crate) fn point_to_csv(m: &Measurement) -> String {
 
 /// Reads `curves.csv` back, to the last bit.
 pub fn read(path: &Path) -> Result<Vec<Curve>> {
+    Ok(read_with_swept(path)?.0)
+}
+
+/// The same, and what its columns of swept settings say.
+pub fn read_with_swept(path: &Path) -> Result<(Vec<Curve>, SweptValues)> {
     let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    from_csv(&text).with_context(|| path.display().to_string())
+    parse(&text).with_context(|| path.display().to_string())
 }
 
 /// Curves from CSV; lines of one run stand together. Columns of swept settings may follow: names say the
 /// same.
 pub fn from_csv(text: &str) -> Result<Vec<Curve>> {
+    Ok(parse(text)?.0)
+}
+
+/// The swept settings of a `curves.csv`, and their values for each topology and method.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SweptValues {
+    names: Vec<String>,
+    /// A value for each name, empty where the setting is not swept for it.
+    values: HashMap<(String, String), Vec<String>>,
+}
+
+impl SweptValues {
+    /// The settings, in the order of their columns: `method.momentum`.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The settings that are swept for a method on a topology, and the value that each has there.
+    pub fn of(&self, topology: &str, method: &str) -> Vec<(&str, &str)> {
+        let values = self.values.get(&(topology.to_owned(), method.to_owned()));
+        let pairs = values.into_iter().flat_map(|values| self.names.iter().zip(values));
+        pairs.filter(|(_, value)| !value.is_empty()).map(|(name, value)| (&**name, &**value)).collect()
+    }
+}
+
+/// A run as it stands in the text: topology, method, repetition, and its points.
+type Run<'a> = (&'a str, &'a str, u64, Vec<Measurement>);
+
+fn parse(text: &str) -> Result<(Vec<Curve>, SweptValues)> {
     let mut lines = text.lines();
-    let swept = lines.next().and_then(|header| header.strip_prefix(COLUMNS));
-    let swept = match swept.filter(|swept| swept.is_empty() || swept.starts_with(',')) {
-        Some(swept) => swept.matches(',').count(),
+    let header = lines.next().and_then(|header| header.strip_prefix(COLUMNS));
+    let names: Vec<String> = match header.filter(|swept| swept.is_empty() || swept.starts_with(',')) {
+        Some(swept) => swept.split(',').skip(1).map(str::to_owned).collect(),
         None => bail!("the first line is not the header of curves.csv: {COLUMNS}"),
     };
-    let mut curves: Vec<(&str, &str, u64, Vec<Measurement>)> = vec![];
+    let mut values = HashMap::new();
+    let mut curves: Vec<Run<'_>> = vec![];
     for (line, number) in lines.zip(2..) {
         let read = || {
             let (topology, rest) = line.split_once(',')?;
             let (method, rest) = rest.split_once(',')?;
             let (repetition, rest) = rest.split_once(',')?;
             let plain = |name: &str| !name.chars().any(char::is_control);
-            let rest = (0..swept).try_fold(rest, |rest, _| Some(rest.rsplit_once(',')?.0))?;
+            let mut swept = vec![];
+            let rest = names.iter().try_fold(rest, |rest, _| {
+                let (rest, value) = rest.rsplit_once(',')?;
+                swept.push(value);
+                Some(rest)
+            })?;
             let point = point_from_csv(rest)?;
-            (plain(topology) && plain(method)).then_some((topology, method, repetition.parse().ok()?, point))
+            let names = (plain(topology) && plain(method)).then_some((topology, method))?;
+            Some((names, repetition.parse().ok()?, point, swept))
         };
-        let Some((topology, method, repetition, point)) = read() else {
+        let Some(((topology, method), repetition, point, swept)) = read() else {
             bail!("line {number} is not a line of curves.csv: {line}");
         };
         match curves.last_mut() {
             Some((a, b, c, points)) if (*a, *b, *c) == (topology, method, repetition) => points.push(point),
-            _ => curves.push((topology, method, repetition, vec![point])),
+            _ => {
+                curves.push((topology, method, repetition, vec![point]));
+                if !swept.is_empty() {
+                    let own = swept.iter().rev().map(|&value| value.to_owned()).collect();
+                    values.insert((topology.to_owned(), method.to_owned()), own);
+                }
+            }
         }
     }
-    let curve = |(topology, method, repetition, points): (&str, &str, u64, Vec<Measurement>)| Curve {
+    let curve = |(topology, method, repetition, points): Run<'_>| Curve {
         topology: topology.to_owned(),
         method: method.to_owned(),
         repetition,
         points: points.into(),
     };
-    Ok(curves.into_iter().map(curve).collect())
+    Ok((curves.into_iter().map(curve).collect(), SweptValues { names, values }))
 }
 
 /// Reads what [`point_to_csv`] wrote; `None` if it is not that.
@@ -226,6 +273,10 @@ mod tests {
         assert!(wide.lines().next().unwrap().ends_with(",agents_grad_norm_sq,problem.alpha,method.momentum"));
         assert!(wide.lines().skip(1).all(|line| line.ends_with(",,0.1")), "{wide}");
         assert_eq!(from_csv(&wide).unwrap(), curves, "with them or without: the same curves");
+        let (_, read) = parse(&wide).unwrap();
+        assert_eq!(read.names(), ["problem.alpha", "method.momentum"]);
+        assert_eq!(read.of("ring", "SMTPP (trees)"), [("method.momentum", "0.1")]);
+        assert_eq!((read.of("ring", "SGP"), parse(&csv).unwrap().1), (vec![], SweptValues::default()));
         assert!(from_csv(&wide.replacen(",,0.1", ",0.1", 1)).unwrap_err().to_string().contains("line 2"));
         assert!(from_csv(&(csv + "ring,SMTPP,x\n")).unwrap_err().to_string().contains("line 6"));
     }

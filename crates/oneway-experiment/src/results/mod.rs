@@ -6,6 +6,7 @@ pub(crate) mod divergence;
 pub mod folder;
 pub mod manifest;
 pub mod repetitions;
+pub mod stored;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -67,6 +67,17 @@ impl<'a> Repetitions<'a> {
         self.counting().filter_map(|begun| Some((begun.repetition, of(begun.points.last()?)?))).collect()
     }
 
+    /// Each repetition that counts, and the mean of a value over its last recorded states: of one, that of
+    /// [`Self::at_end`]. Nothing of a repetition with fewer states, or with one that does not have the value.
+    pub fn over_last(&self, states: usize, of: impl Fn(&Measurement) -> Option<f64>) -> Vec<(u64, f64)> {
+        let value = |begun: &Begun<'_>| {
+            let first = begun.points.len().checked_sub(states)?;
+            let last: Vec<f64> = begun.points[first..].iter().map(&of).collect::<Option<_>>()?;
+            Some((begun.repetition, mean(&last)?))
+        };
+        self.counting().filter_map(value).collect()
+    }
+
     /// The mean of a value over the repetitions that count, at the end; none if none does.
     pub fn mean_at_end(&self, of: impl Fn(&Measurement) -> Option<f64>) -> Option<f64> {
         mean(&self.at_end(of).into_iter().map(|(_, value)| value).collect::<Vec<f64>>())
@@ -163,6 +174,9 @@ mod tests {
             &[(Completed, 20, &whole), (Completed, 20, &other), (Stopped, 10, &short), (Diverged, 7, &start)],
         );
         assert_eq!(some.mean_at_end(loss), Some(0.5));
+        assert_eq!(some.over_last(1, loss), some.at_end(loss));
+        assert_eq!(some.over_last(2, loss), [(0, 0.375), (1, 0.625)]);
+        assert_eq!((some.over_last(4, loss), some.over_last(0, loss)), (vec![], vec![]));
         assert_eq!(some.drawn(), [(0, &whole[..]), (1, &other)]);
         assert_eq!(some.status(), "2 completed, 1 stopped at 10, 1 diverged by 7, 1 not run");
         assert_eq!(some.note().unwrap(), "2 of 5 (1 stopped at 10, 1 diverged by 7, 1 not run)");

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
+use super::paper_args::{PlotArgs, TableArgs};
 use crate::request::TopologyFlags;
 use crate::studies::sweep_stability::Question;
 use crate::studies::tune::Criterion;
@@ -39,6 +40,10 @@ pub(crate) enum Command {
     Replay(ReplayArgs),
     /// Draw the figures and the page of a results folder again, without running anything
     Report(ReportArgs),
+    /// Draw figures for a paper from results folders: size, methods, axes, bands, SVG, PDF, LaTeX
+    Plot(PlotArgs),
+    /// Tabulate where methods ended: means, standard errors, the best; as text, Markdown, LaTeX or CSV
+    Table(TableArgs),
     /// Put two results folders side by side: settings that differ, means, and whether noise explains the
     /// difference
     Compare(CompareArgs),
@@ -367,7 +372,7 @@ pub(crate) struct SweepStabilityArgs {
 }
 
 /// Folders to write to, unless other commands would take the name for an option.
-fn output() -> impl TypedValueParser<Value = PathBuf> {
+pub(super) fn output() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|name| match name.as_encoded_bytes() {
         [] => Err("give the name of a folder".to_owned()),
         [b'-', ..] => {

@@ -2,4 +2,5 @@
 
 pub(crate) mod args;
 pub(crate) mod commands;
+pub(crate) mod paper_args;
 pub(crate) mod progress;

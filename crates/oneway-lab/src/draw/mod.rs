@@ -1,4 +1,7 @@
-//! Figures, and pages of them.
+//! Figures, tables, and pages of them.
 
 pub(crate) mod figure;
+pub(crate) mod latex;
+pub(crate) mod maths;
+pub(crate) mod paper;
 pub(crate) mod report;

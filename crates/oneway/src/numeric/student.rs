@@ -19,8 +19,13 @@ pub fn quantile(tail: f64, ν: f64) -> f64 {
     high
 }
 
-/// P(T > t) = ½ I_{ν/(ν+t²)}(ν/2, ½) for t ≥ 0.
-fn upper_tail(t: f64, ν: f64) -> f64 {
+/// P(T > t) = ½ I_{ν/(ν+t²)}(ν/2, ½) for t ≥ 0 and ν > 0 degrees of freedom, which may be a fraction.
+///
+/// ```
+/// let p = 2.0 * oneway::numeric::student::upper_tail(2.776445, 4.0);
+/// assert!((p - 0.05).abs() < 1e-6); // a difference of 2.776 standard errors of five values
+/// ```
+pub fn upper_tail(t: f64, ν: f64) -> f64 {
     0.5 * incomplete_beta(0.5 * ν, 0.5, ν / (ν + t * t))
 }
 

@@ -7,12 +7,14 @@ pub(crate) mod data;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod new;
+pub(crate) mod plot;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod sweep_stability;
 pub(crate) mod table;
+pub(crate) mod tabulate;
 pub(crate) mod tune;
 pub(crate) mod verify;
 

@@ -8,10 +8,10 @@ use anyhow::{Context, Result};
 use oneway_experiment::Experiment;
 use oneway_experiment::plan::Plan;
 use oneway_experiment::problem::Problems;
-use oneway_experiment::results::curves::{self, Curve};
+use oneway_experiment::results::curves::Curve;
 use oneway_experiment::results::folder::{OutputFolder, PAGE};
-use oneway_experiment::results::manifest::{self, Manifest, Purpose};
-use oneway_experiment::results::repetitions::Repetitions;
+use oneway_experiment::results::manifest::{Manifest, Purpose};
+use oneway_experiment::results::stored::Stored;
 use serde::Deserialize;
 
 use crate::cli::args::ReportArgs;
@@ -47,7 +47,7 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
     let mut report = Report { verdicts: verdicts(dir)?, ..Report::default() };
     let mut pictures = vec![];
     for part in &parts {
-        report.facts.extend(part.facts());
+        report.facts.extend(facts(part));
         report.settings += &format!("# {}\n\n{}\n", part.name, toml::to_string(&part.manifest.settings)?);
         match part.manifest.purpose {
             Purpose::Figures => {}
@@ -61,7 +61,7 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
         // curves alone make charts; the settings add notes and networks, but may name files that have moved
         let (drawn, notes) = part.drawn();
         report.notes.extend(notes);
-        match part.pictures(&drawn, all, problems) {
+        match self::pictures(part, &drawn, all, problems) {
             Ok(drawn) => pictures.extend(drawn),
             Err(error) => {
                 warn(&format!("{}: no networks and no notes in its figures: {error:#}", part.name));
@@ -83,24 +83,17 @@ pub(crate) fn write(dir: &Path, all: bool, problems: &mut Problems) -> Result<Pa
     Ok(written)
 }
 
-/// A results folder, read.
-struct Part {
-    name: String,
-    manifest: Manifest,
-    curves: Vec<Curve>,
-}
-
 /// The folder itself, or all results folders in it.
-fn parts(dir: &Path) -> Result<Vec<Part>> {
-    let mut folders = manifest::folders(dir)?;
-    folders.reverse(); // Multi-Sub-Ring before exponential, as in the paper
-    folders.iter().map(|folder| Part::read(folder)).collect()
+fn parts(dir: &Path) -> Result<Vec<Stored>> {
+    let mut parts = Stored::read_all(dir)?;
+    parts.reverse(); // Multi-Sub-Ring before exponential, as in the paper
+    Ok(parts)
 }
 
 /// Draws ‖∇F‖² of a results folder into `figures`, as [`write`] will draw it again with all the others;
 /// returns where.
 pub(crate) fn first_figure(dir: &Path, figures: &OutputFolder) -> Result<Option<PathBuf>> {
-    let part = Part::read(dir)?;
+    let part = Stored::read(dir)?;
     let experiment = Experiment::new(part.manifest.settings.clone(), Path::new(&part.manifest.folder))?;
     let mut pictures = gallery::charts(&part.drawn().0, &experiment.variants, false);
     pictures.retain(|picture| picture.file.ends_with("-gradient"));
@@ -109,61 +102,31 @@ pub(crate) fn first_figure(dir: &Path, figures: &OutputFolder) -> Result<Option<
     Ok(pictures.first().map(|picture| figures.path().join(format!("{}.png", picture.file))))
 }
 
-impl Part {
-    fn read(dir: &Path) -> Result<Self> {
-        let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(Self { name, manifest: Manifest::read(dir)?, curves: curves::read(&dir.join(curves::FILE))? })
-    }
+fn pictures(part: &Stored, drawn: &[Curve], all: bool, problems: &mut Problems) -> Result<Vec<Picture>> {
+    let experiment = Experiment::new(part.manifest.settings.clone(), Path::new(&part.manifest.folder))?;
+    let mut pictures = gallery::charts(drawn, &experiment.variants, all);
+    pictures.extend(gallery::networks(&Plan::sharing(&experiment, problems)?, &experiment.variants)?);
+    Ok(pictures)
+}
 
-    /// The curves that charts are made of, the mean of which is over runs that end together; and which runs
-    /// are left out.
-    fn drawn(&self) -> (Vec<Curve>, Vec<String>) {
-        let (mut drawn, mut notes) = (vec![], vec![]);
-        for entry in &self.manifest.entries {
-            let (topology, method) = (&entry.topology, &entry.method);
-            let repetitions = Repetitions::of_record(entry, &self.manifest, &self.curves);
-            let what = match repetitions.mean_at_end(|point| Some(point.loss)) {
-                Some(_) => "means are over the repetitions that completed",
-                None if repetitions.drawn().is_empty() => "not drawn, for no repetition has a curve",
-                None => "no repetition completed, and drawn is what came furthest",
-            };
-            notes.extend(repetitions.note().map(|note| format!("{topology} · {method}: {what}: {note}")));
-            drawn.extend(repetitions.drawn().into_iter().map(|(repetition, points)| Curve {
-                topology: topology.clone(),
-                method: method.clone(),
-                repetition,
-                points: points.into(),
-            }));
-        }
-        (drawn, notes)
-    }
-
-    fn pictures(&self, drawn: &[Curve], all: bool, problems: &mut Problems) -> Result<Vec<Picture>> {
-        let experiment = Experiment::new(self.manifest.settings.clone(), Path::new(&self.manifest.folder))?;
-        let mut pictures = gallery::charts(drawn, &experiment.variants, all);
-        pictures.extend(gallery::networks(&Plan::sharing(&experiment, problems)?, &experiment.variants)?);
-        Ok(pictures)
-    }
-
-    fn facts(&self) -> Vec<(String, String)> {
-        let Manifest { oneway, cells, cells_planned, curves_sha256, .. } = &self.manifest;
-        let sum = |of: fn(&oneway_experiment::results::cells::End) -> f64| {
-            cells.iter().map(|cell| of(&cell.end)).sum::<f64>()
-        };
-        let rounds: u64 = cells.iter().map(|cell| cell.end.rounds).sum();
-        let (stepping, observing) = (sum(|end| end.seconds_stepping), sum(|end| end.seconds_observing));
-        let fact = |what: &str, value: String| (format!("{}: {what}", self.name), value);
-        vec![
-            fact("runs", format!("{} of {cells_planned}, {rounds} rounds", cells.len())),
-            fact(
-                "time in rounds",
-                format!("{stepping:.2} s, {:.1} µs a round", 1e6 * stepping / rounds.max(1) as f64),
-            ),
-            fact("time waiting for measurements", format!("{observing:.2} s")),
-            fact("SHA-256 of curves.csv", curves_sha256.clone()),
-            fact("made by", format!("oneway {oneway}, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
-        ]
-    }
+fn facts(part: &Stored) -> Vec<(String, String)> {
+    let Manifest { oneway, cells, cells_planned, curves_sha256, .. } = &part.manifest;
+    let sum = |of: fn(&oneway_experiment::results::cells::End) -> f64| {
+        cells.iter().map(|cell| of(&cell.end)).sum::<f64>()
+    };
+    let rounds: u64 = cells.iter().map(|cell| cell.end.rounds).sum();
+    let (stepping, observing) = (sum(|end| end.seconds_stepping), sum(|end| end.seconds_observing));
+    let fact = |what: &str, value: String| (format!("{}: {what}", part.name), value);
+    vec![
+        fact("runs", format!("{} of {cells_planned}, {rounds} rounds", cells.len())),
+        fact(
+            "time in rounds",
+            format!("{stepping:.2} s, {:.1} µs a round", 1e6 * stepping / rounds.max(1) as f64),
+        ),
+        fact("time waiting for measurements", format!("{observing:.2} s")),
+        fact("SHA-256 of curves.csv", curves_sha256.clone()),
+        fact("made by", format!("oneway {oneway}, {} {}", std::env::consts::OS, std::env::consts::ARCH)),
+    ]
 }
 
 /// A claim as `claims.json` has it.

@@ -55,6 +55,18 @@ impl Chart {
         id(&format!("{self:?}"))
     }
 
+    /// Whether a series has a point that can be shown.
+    pub(crate) fn has_something(&self, series: usize) -> bool {
+        self.series[series].points().any(|point| self.shows(point))
+    }
+
+    /// The names of series that have nothing to show on these scales, as a sentence.
+    pub(crate) fn nothing_to_show(&self) -> Option<String> {
+        let hidden = (0..self.series.len()).filter(|&series| !self.has_something(series));
+        let names: Vec<&str> = hidden.map(|series| &*self.series[series].name).collect();
+        (!names.is_empty()).then(|| format!("Nothing to show on this scale: {}.", names.join(", ")))
+    }
+
     /// Whether a point can be shown.
     pub(crate) fn shows(&self, (x, y): (f64, f64)) -> bool {
         self.x.scale.shows(x) && self.y.scale.shows(y)

@@ -1,126 +1,78 @@
 //! A chart as SVG.
 
-use super::chart::{Chart, Series};
+use anyhow::Result;
+
+use super::chart::{Chart, Series, id};
 use super::font::{self, Weight};
-use super::layout::{LINE, Label, Layout, SAMPLE, SMALL, TEXT, TITLE};
-use super::palette::{Color, GRID, INK, MUTED, Mark, PAPER};
+use super::layout::{Label, Layout, SAMPLE, SMALL, TEXT};
+use super::look::Look;
+use super::palette::{GRID, INK, MUTED, Mark};
+use super::pen::Pen;
 use super::render::Theme;
-use super::svg::{Svg, number, path};
+use super::svg::{Svg, path};
 
 /// Baseline of text below its middle, in sizes.
 const MIDDLE: f64 = 0.36;
 
-/// Draws a chart.
+/// Draws a chart for a page or a screen.
 pub(crate) fn chart(chart: &Chart, theme: Theme) -> String {
     let layout = Layout::new(chart);
-    let id = chart.id();
     let mut pen = Pen { svg: Svg::default(), theme };
-    pen.root("chart", &id, layout.width, layout.height);
-    let about = if chart.title.is_empty() { &chart.y.label } else { &chart.title };
-    pen.svg.element("title").text(about);
-    pen.paper(layout.width, layout.height);
-    let plot = layout.plot;
-    pen.svg.element("clipPath").set("id", format!("{id}-clip")).open();
-    // A little more than the plot: lines along its edges keep their full width.
-    pen.svg
-        .element("rect")
-        .set("x", plot.left)
-        .set("y", plot.top - 1.0)
-        .set("width", plot.right - plot.left + 2.0)
-        .set("height", plot.bottom - plot.top + 2.0)
-        .empty();
-    pen.svg.close();
-    pen.frame(chart, &layout);
-    pen.markers(chart, &layout);
-    // Dashed lines last except for points: where one runs along a solid line, both can be seen.
-    let mut order: Vec<usize> = (0..chart.series.len()).collect();
-    order.sort_by_key(|&series| {
-        let style = chart.series[series].style;
-        (style.mark.is_some(), style.dash.is_some())
-    });
-    for series in order {
-        let label = layout.labels.iter().find(|label| label.series == series);
-        pen.series(&chart.series[series], &layout, label, &id);
-    }
+    pen.root("chart", &chart.id(), layout.width, layout.height);
+    pen.chart(chart, &layout, &chart.id());
     pen.svg.finish()
 }
 
-/// Writes SVG in a theme's colours.
-#[derive(Debug)]
-pub(crate) struct Pen {
-    pub(crate) svg: Svg,
-    pub(crate) theme: Theme,
+/// Draws a chart in the size that it shall have on paper; refuses what does not fit.
+pub(crate) fn sized(chart: &Chart, look: &Look, theme: Theme) -> Result<String> {
+    let layout = Layout::sized(chart, look)?;
+    let id = id(&format!("{chart:?} {look:?}"));
+    let mut pen = Pen { svg: Svg::default(), theme };
+    pen.root_of_size("chart", &id, (layout.width, layout.height), look.unit());
+    pen.chart(chart, &layout, &id);
+    Ok(pen.svg.finish())
 }
 
 impl Pen {
-    /// The root element. Width and height are left to `viewBox` in a page, so that figures fit their column.
-    pub(crate) fn root(&mut self, class: &str, id: &str, width: f64, height: f64) {
-        let fixed = self.theme != Theme::Css;
+    /// A chart, inside the root element.
+    fn chart(&mut self, chart: &Chart, layout: &Layout, id: &str) {
+        let about = if chart.title.is_empty() { &chart.y.label } else { &chart.title };
+        self.svg.element("title").text(about);
+        self.paper(layout.width, layout.height);
+        let plot = layout.plot;
+        self.svg.element("clipPath").set("id", format!("{id}-clip")).open();
+        // A little more than the plot: lines along its edges keep their full width.
         self.svg
-            .element("svg")
-            .set("xmlns", "http://www.w3.org/2000/svg")
-            .set("class", class)
-            .set("data-figure", id)
-            .set("viewBox", format!("0 0 {} {}", number(width), number(height)))
-            .maybe("width", fixed.then_some(width))
-            .maybe("height", fixed.then_some(height))
-            .set("font-family", font::FAMILIES)
-            .set("font-size", TEXT)
-            .set("role", "img")
-            .open();
-    }
-
-    /// The background; a page has its own.
-    pub(crate) fn paper(&mut self, width: f64, height: f64) {
-        if self.theme != Theme::Css {
-            let paint = self.theme.paint(PAPER);
-            self.svg.element("rect").set("width", width).set("height", height).set("fill", paint).empty();
-        }
-    }
-
-    /// A line of text.
-    pub(crate) fn text(&mut self, (x, y): (f64, f64), anchor: &str, color: Color, size: f64, text: &str) {
-        self.svg
-            .element("text")
-            .set("x", x)
-            .set("y", y)
-            .maybe("text-anchor", (anchor != "start").then_some(anchor))
-            .maybe("font-size", (size != TEXT).then_some(size))
-            .set("fill", self.theme.paint(color))
-            .text(text);
-    }
-
-    /// A heading.
-    pub(crate) fn heading(&mut self, (x, y): (f64, f64), text: &str) {
-        self.svg
-            .element("text")
-            .set("x", x)
-            .set("y", y)
-            .set("font-size", TITLE)
-            .set("font-weight", "600")
-            .set("fill", self.theme.paint(INK))
-            .text(text);
-    }
-
-    fn line(&mut self, from: (f64, f64), to: (f64, f64), color: Color, width: f64) {
-        self.svg
-            .element("path")
-            .set("d", path(&[from, to]))
-            .set("stroke", self.theme.paint(color))
-            .set("stroke-width", width)
+            .element("rect")
+            .set("x", plot.left)
+            .set("y", plot.top - 1.0)
+            .set("width", plot.right - plot.left + 2.0)
+            .set("height", plot.bottom - plot.top + 2.0)
             .empty();
+        self.svg.close();
+        self.frame(chart, layout);
+        self.markers(chart, layout);
+        // Dashed lines last except for points: where one runs along a solid line, both can be seen.
+        let mut order: Vec<usize> = (0..chart.series.len()).collect();
+        order.sort_by_key(|&series| {
+            let style = chart.series[series].style;
+            (style.mark.is_some(), style.dash.is_some())
+        });
+        for series in order {
+            let label = layout.labels.iter().find(|label| label.series == series);
+            self.series(&chart.series[series], layout, label, id);
+        }
     }
 
     /// Title, grid, axes and what they say.
     fn frame(&mut self, chart: &Chart, layout: &Layout) {
         let plot = layout.plot;
-        let edge = 14.0;
-        if !chart.title.is_empty() {
-            self.heading((edge, edge + TITLE - 2.0), &chart.title);
+        for (y, line) in &layout.title {
+            self.heading((layout.edge, *y), line);
         }
-        self.text((edge, plot.top - 16.0), "start", MUTED, TEXT, &chart.y.label);
+        self.formula(layout.y_label, "start", MUTED, &chart.y.label);
         for (y, line) in &layout.notes {
-            self.text((edge, *y), "start", MUTED, SMALL, line);
+            self.text((layout.edge, *y), "start", MUTED, SMALL, line);
         }
         self.svg.element("g").set("class", "grid").set("fill", "none").open();
         let ticks = layout.y_ticks.major.iter().filter_map(|(value, _)| layout.y.pixel(*value));
@@ -145,8 +97,7 @@ impl Pen {
         for y in layout.y_ticks.minor.iter().filter_map(|&value| layout.y.pixel(value)) {
             self.line((plot.left - 4.0, y), (plot.left, y), MUTED, 0.7);
         }
-        let middle = 0.5 * (plot.left + plot.right);
-        self.text((middle, plot.bottom + 22.0 + LINE), "middle", MUTED, TEXT, &chart.x.label);
+        self.formula(layout.x_label, "middle", MUTED, &chart.x.label);
         self.svg.close();
     }
 
@@ -218,43 +169,6 @@ impl Pen {
             self.label(series, label, layout);
         }
         self.svg.close();
-    }
-
-    /// At the top edge, where a line leaves the plot.
-    fn triangle(&mut self, (x, y): (f64, f64), paint: &str) {
-        let corners = [(x - 5.5, y + 1.0), (x, y - 8.0), (x + 5.5, y + 1.0)];
-        let triangle = self.svg.element("path").set("class", "leaves").set("d", path(&corners) + "Z");
-        let rim = self.theme.paint(PAPER);
-        triangle.set("fill", paint).set("stroke", rim).set("stroke-width", 1.0).empty();
-    }
-
-    /// A point.
-    fn mark(&mut self, mark: Mark, (x, y): (f64, f64), paint: &str) {
-        match mark {
-            Mark::Disc => {
-                let disc = self.svg.element("circle").set("class", "line").set("cx", x).set("cy", y);
-                disc.set("r", 2.4).set("fill", paint).empty();
-            }
-            Mark::Ring => {
-                let ring = self.svg.element("circle").set("class", "line").set("cx", x).set("cy", y);
-                ring.set("r", 2.4).set("fill", "none").set("stroke", paint).set("stroke-width", 1.2).empty();
-            }
-            Mark::Cross => {
-                let arm = 3.0;
-                let strokes =
-                    [[(x - arm, y - arm), (x + arm, y + arm)], [(x - arm, y + arm), (x + arm, y - arm)]];
-                let cross = self.svg.element("path").set("class", "line");
-                let cross = cross.set("d", strokes.map(|stroke| path(&stroke)).concat());
-                cross.set("stroke", paint).set("stroke-width", 1.4).empty();
-            }
-            Mark::Diamond => {
-                let arm = 5.0;
-                let corners = [(x - arm, y), (x, y - arm), (x + arm, y), (x, y + arm)];
-                let diamond = self.svg.element("path").set("class", "line").set("d", path(&corners) + "Z");
-                let rim = self.theme.paint(PAPER);
-                diamond.set("fill", paint).set("stroke", rim).set("stroke-width", 1.0).empty();
-            }
-        }
     }
 
     fn label(&mut self, series: &Series, label: &Label, layout: &Layout) {

@@ -39,11 +39,19 @@ fn used_in(svg: &str) -> [BTreeSet<char>; 2] {
     for element in svg.split("<text ").skip(1) {
         let Some((attributes, rest)) = element.split_once('>') else { continue };
         let text = rest.split_once("</text>").map_or(rest, |(text, _)| text);
+        let text = without_tags(text);
         let text =
-            text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"");
+            text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
         used[usize::from(attributes.contains("font-weight=\"600\""))].extend(text.chars());
     }
     used
+}
+
+/// What stands between the tags: those of an index are in a text.
+fn without_tags(text: &str) -> String {
+    let mut pieces = text.split('<');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| text + piece.split_once('>').map_or("", |(_, after)| after))
 }
 
 /// A font of these characters, and which of them it has; none if it has none.

@@ -1,12 +1,13 @@
 //! Charts of measured curves: the mean over repetitions, in a band from the lowest to the highest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use oneway_experiment::results::curves::Curve;
 
 use super::axis::{Axis, Scale};
+use super::band::Band;
 use super::chart::{Chart, Series};
-use super::palette::{Palette, Style};
+use super::palette::Palette;
 use super::quantity::{Against, Quantity};
 
 /// The topologies of curves, in order of appearance.
@@ -14,29 +15,64 @@ pub(crate) fn topologies(curves: &[Curve]) -> Vec<&str> {
     unique(curves.iter().map(|curve| &*curve.topology))
 }
 
-/// A quantity of all methods on a topology.
+/// How curves become a chart, where that is not as usual.
+#[derive(Debug)]
+pub(crate) struct Manner<'a> {
+    pub(crate) palette: &'a Palette,
+    pub(crate) band: Band,
+    /// Scales that are asked for.
+    pub(crate) x_scale: Option<Scale>,
+    pub(crate) y_scale: Option<Scale>,
+    /// What is shown of the x axis: from, to.
+    pub(crate) window: (Option<f64>, Option<f64>),
+    /// Seconds that a round took in a run: its topology, method and repetition.
+    pub(crate) pace: &'a HashMap<(String, String, u64), f64>,
+}
+
+/// A quantity of all methods on a topology, as reports show it: bands from the lowest to the highest.
 ///
-/// Colours are chosen for the methods of *all* curves, so that charts of several topologies agree. A series
-/// is the mean of the repetitions that are there at each iteration (one that diverged ends early); numbers
-/// that are not finite do not count. Methods that have no such quantity are left out. What is left out or cut
-/// off is said in the chart's notes.
+/// Colours are chosen for the methods of *all* curves, so that charts of several topologies agree.
 pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, against: Against) -> Chart {
     let palette = Palette::new(curves.iter().map(|curve| &*curve.method));
+    let pace = HashMap::new();
+    let usual = Manner {
+        palette: &palette,
+        band: Band::Minmax,
+        x_scale: None,
+        y_scale: None,
+        window: (None, None),
+        pace: &pace,
+    };
+    chart_with(curves, topology, (quantity, against), &usual)
+}
+
+/// A quantity of all methods on a topology.
+///
+/// A series is the mean of the repetitions that are there at each iteration (one that diverged ends early);
+/// numbers that are not finite do not count. Methods that have no such quantity are left out. What is left
+/// out or cut off is said in the chart's notes.
+pub(crate) fn chart_with(
+    curves: &[Curve],
+    topology: &str,
+    (quantity, against): (Quantity, Against),
+    manner: &Manner<'_>,
+) -> Chart {
     let here: Vec<&Curve> = curves.iter().filter(|curve| curve.topology == topology).collect();
     let methods = unique(here.iter().map(|curve| &*curve.method));
     let series = methods.into_iter().map(|method| {
         let repetitions = here.iter().copied().filter(|curve| curve.method == method);
-        mean(method, palette.style(method), repetitions, quantity, against)
+        mean(method, repetitions, (quantity, against), manner)
     });
     let mut series: Vec<Series> = series.filter(|series| !series.x.is_empty()).collect();
-    let mut notes = bands_note(&series, &here);
+    let mut notes = bands_note(&series, &here, manner.band);
     if against == Against::Time {
         notes.extend(cut_to_common_time(&mut series, &here));
     }
     let (diverging, sound): (Vec<&Series>, Vec<&Series>) = series
         .iter()
         .partition(|series| here.iter().any(|curve| curve.method == series.name && goes_up(curve)));
-    let scale = scale(quantity, if sound.is_empty() { &diverging } else { &sound });
+    let usual = scale(quantity, if sound.is_empty() { &diverging } else { &sound });
+    let scale = manner.y_scale.unwrap_or(usual);
     let limit = limit(scale, &sound, &diverging).filter(|_| quantity != Quantity::Accuracy);
     if let Some(limit) = limit {
         let cut = diverging.iter().filter(|series| highest(series) > limit).map(|series| &*series.name);
@@ -45,9 +81,10 @@ pub(crate) fn chart(curves: &[Curve], topology: &str, quantity: Quantity, agains
             cut.collect::<Vec<_>>().join(", ")
         ));
     }
+    let x_scale = manner.x_scale.unwrap_or_else(|| scale_of_x(against, &series));
     Chart {
         title: format!("{} on {topology}", quantity.title()),
-        x: Axis { label: against.label().to_owned(), scale: scale_of_x(against, &series), limit: None },
+        x: Axis { label: against.label().to_owned(), scale: x_scale, limit: None },
         y: Axis { label: quantity.label().to_owned(), scale, limit },
         series,
         markers: vec![],
@@ -119,15 +156,12 @@ fn scale_of_x(against: Against, series: &[Series]) -> Scale {
     }
 }
 
-/// What lines and bands are, where there are bands.
-fn bands_note(series: &[Series], curves: &[&Curve]) -> Vec<String> {
+/// What lines and bands are, where there are several repetitions.
+fn bands_note(series: &[Series], curves: &[&Curve], band: Band) -> Vec<String> {
     let repetitions = |series: &Series| curves.iter().filter(|curve| curve.method == series.name).count();
-    match series.iter().filter(|series| !series.low.is_empty()).map(repetitions).max() {
-        Some(most) => {
-            vec![format!("Lines: means of {most} repetitions. Bands: from their lowest to their highest.")]
-        }
-        None => vec![],
-    }
+    let banded = series.iter().filter(|series| !series.low.is_empty() || band == Band::None);
+    let most = banded.map(repetitions).max().unwrap_or(0);
+    if most > 1 { vec![band.says(most)] } else { vec![] }
 }
 
 /// Cuts all lines where the first ends that went to the end: rounds in which everyone waits take longer, and
@@ -151,39 +185,40 @@ fn cut_to_common_time(series: &mut [Series], curves: &[&Curve]) -> Option<String
 
 fn mean<'a>(
     method: &str,
-    style: Style,
     repetitions: impl Iterator<Item = &'a Curve>,
-    quantity: Quantity,
-    against: Against,
+    (quantity, against): (Quantity, Against),
+    manner: &Manner<'_>,
 ) -> Series {
+    let (from, to) = (manner.window.0.unwrap_or(f64::NEG_INFINITY), manner.window.1.unwrap_or(f64::INFINITY));
     // What was sent by an iteration may differ between repetitions (losses), so x is a mean too.
-    let mut at: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
-    for point in repetitions.flat_map(|curve| curve.points.iter()) {
-        if let Some((x, y)) = against.of(point).zip(quantity.of(point)) {
-            let there = at.entry(point.iteration).or_default();
-            if y.is_finite() {
-                there.push((x, y));
+    let mut at: BTreeMap<u64, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
+    for curve in repetitions {
+        let place = (curve.topology.clone(), curve.method.clone(), curve.repetition);
+        let pace = manner.pace.get(&place).filter(|_| against == Against::Seconds);
+        for point in curve.points.iter() {
+            let x = against.of(point).or_else(|| Some(pace? * point.iteration as f64));
+            if let Some((x, y)) = x.zip(quantity.of(point)).filter(|(_, y)| y.is_finite()) {
+                let (xs, ys) = at.entry(point.iteration).or_default();
+                xs.push(x);
+                ys.push(y);
             }
         }
     }
-    at.retain(|_, there| !there.is_empty());
-    fn over(at: &BTreeMap<u64, Vec<(f64, f64)>>, fold: impl Fn(&[(f64, f64)]) -> f64) -> Vec<f64> {
-        at.values().map(|there| fold(there)).collect()
-    }
-    let band = at.values().any(|there| there.len() > 1);
-    let extreme = |start: f64, pick: fn(f64, f64) -> f64| match band {
-        true => over(&at, |there| there.iter().fold(start, |so_far, &(_, y)| pick(so_far, y))),
-        false => vec![],
-    };
     // Divided first: a sum of huge numbers may overflow where their mean does not.
-    Series {
-        name: method.to_owned(),
-        style,
-        x: over(&at, |there| there.iter().map(|(x, _)| x / there.len() as f64).sum()),
-        y: over(&at, |there| there.iter().map(|(_, y)| y / there.len() as f64).sum()),
-        low: extreme(f64::INFINITY, f64::min),
-        high: extreme(f64::NEG_INFINITY, f64::max),
+    let mean = |values: &[f64]| values.iter().map(|value| value / values.len() as f64).sum::<f64>();
+    let mut series = Series::new(method, manner.palette.style(method), vec![], vec![]);
+    let band = at.values().any(|(_, ys)| manner.band.of(ys).is_some());
+    for (x, ys) in at.values().map(|(xs, ys)| (mean(xs), ys)).filter(|(x, _)| (from..=to).contains(x)) {
+        let y = mean(ys);
+        series.x.push(x);
+        series.y.push(y);
+        if band {
+            let (low, high) = manner.band.of(ys).unwrap_or((y, y));
+            series.low.push(low);
+            series.high.push(high);
+        }
     }
+    series
 }
 
 fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {

@@ -17,7 +17,7 @@ use super::network::{self, Network};
 use super::places::{self, Place};
 use super::quantity::{Against, Quantity};
 use super::render::{self, Theme};
-use super::{embed, font, from_curves};
+use super::{embed, export, font, from_curves};
 
 /// Pixels of a PNG for each of the figure's: sharp on dense screens and in print.
 const DENSITY: f32 = 2.0;
@@ -49,7 +49,7 @@ impl Picture {
             Art::Chart(chart) => render::svg(chart, Theme::Light),
             Art::Drawing { light, .. } => light.clone(),
         };
-        let (drawable, missing) = drawable(&svg);
+        let (drawable, missing) = export::drawable(&svg);
         folder.write(&format!("{}.png", self.file), render::png(&drawable, DENSITY)?)?;
         folder.write(&format!("{}.pdf", self.file), render::pdf(&drawable)?)?;
         folder.write(&format!("{}.svg", self.file), embed::with_fonts(&svg))?;
@@ -57,24 +57,14 @@ impl Picture {
     }
 }
 
-/// An SVG without characters that the embedded fonts lack, and what they are: a renderer would leave them out
-/// without a word.
-fn drawable(svg: &str) -> (String, BTreeSet<char>) {
-    let missing: BTreeSet<char> = svg.chars().filter(|&c| !font::has_glyph(c)).collect();
-    (svg.replace(|c| missing.contains(&c), &font::REPLACEMENT.to_string()), missing)
-}
-
 /// Writes pictures as SVG, PNG and PDF, and warns once of what cannot be drawn in the latter two.
 pub(crate) fn write(pictures: &[Picture], folder: &OutputFolder) -> Result<()> {
     let missing = pictures.par_iter().map(|picture| picture.write(folder)).collect::<Result<Vec<_>>>()?;
     let missing: BTreeSet<char> = missing.into_iter().flatten().collect();
     if !missing.is_empty() {
-        let named: Vec<String> = missing.iter().take(12).map(char::to_string).collect();
-        let more =
-            if missing.len() > 12 { format!(" and {} more", missing.len() - 12) } else { String::new() };
         crate::terminal::warn(&format!(
-            "the fonts of PNG and PDF figures lack {}{more}: there a {:?} stands in its place; SVG and pages show it",
-            named.join(" "),
+            "the fonts of PNG and PDF figures lack {}: there a {:?} stands in its place; SVG and pages show it",
+            export::named(&missing),
             font::REPLACEMENT
         ));
     }
@@ -224,7 +214,7 @@ pub(crate) fn map(topology: &TopologySpec, agents: usize) -> Option<Vec<Place>> 
 }
 
 /// "η/10" where the steps of all methods become smaller together.
-fn step_notes(variants: &[Spec]) -> Vec<(f64, String)> {
+pub(crate) fn step_notes(variants: &[Spec]) -> Vec<(f64, String)> {
     let [spec] = variants else { return vec![] };
     let decay = |shape: Shape| match shape {
         Shape::Decay { factor, every } => Some((factor, every)),
@@ -266,13 +256,6 @@ pub(crate) fn file_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_has_no_glyph_is_replaced_where_it_would_vanish() {
-        let (svg, missing) = drawable("<text>動量 λ</text>");
-        assert_eq!(svg, "<text>?? λ</text>");
-        assert_eq!(missing, BTreeSet::from(['動', '量']));
-    }
 
     #[test]
     fn names_are_plain_and_apart() {

@@ -1,12 +1,11 @@
 //! A table of ratios as a picture: above 1 in one hue, below in another, the stronger the further away.
 
+use super::cells::{Cell, Cells, Grid};
 use super::chart;
-use super::draw::Pen;
-use super::font::{self, Weight};
-use super::layout::{SMALL, TEXT};
-use super::palette::{INK, MUTED, PULL, PUSH};
+use super::palette::{PULL, PUSH};
+use super::pen::Pen;
 use super::render::Theme;
-use super::svg::{Svg, number};
+use super::svg::Svg;
 use crate::number::three_digits;
 
 /// Ratios by row and column.
@@ -56,70 +55,28 @@ fn is_shown(ratio: f64) -> bool {
 const MARGIN: f64 = 14.0;
 const CELL_WIDTH: f64 = 54.0;
 const CELL_HEIGHT: f64 = 30.0;
-/// Degrees by which long names of columns are turned.
-const SLANT: f64 = 38.0;
 /// The strongest colour: numbers must be read on it.
-const STRONGEST: f64 = 0.62;
+pub(super) const STRONGEST: f64 = 0.62;
 
 /// Draws a table of ratios.
 pub(crate) fn svg(map: &HeatMap, theme: Theme) -> String {
-    let names = map.rows.iter().map(|name| font::width(name, TEXT, Weight::Regular));
-    let reach = map.columns.first().map_or(0.0, |name| font::width(name, TEXT, Weight::Regular));
-    let reach = reach * SLANT.to_radians().cos() - 0.5 * CELL_WIDTH; // of a slanted name beyond the first column
-    let left = MARGIN + (names.fold(0.0, f64::max) + 10.0).max(reach);
-    let top = if map.title.is_empty() { 34.0 } else { 66.0 };
-    let (columns, rows) = (map.columns.len() as f64, map.rows.len() as f64);
-    let title = font::width(&map.title, super::layout::TITLE, Weight::SemiBold);
-    let width = (left + columns * CELL_WIDTH + MARGIN).max(title + 2.0 * MARGIN);
-    let bottom = top + rows * CELL_HEIGHT;
-    let longest = map.columns.iter().map(|name| font::width(name, TEXT, Weight::Regular)).fold(0.0, f64::max);
-    let slanted = longest > CELL_WIDTH - 4.0; // names that would run into each other
-    let names_height = if slanted { 8.0 + longest * SLANT.to_radians().sin() } else { 0.0 };
-    let height = bottom + if slanted { 38.0 + names_height } else { 50.0 };
+    let cell = |value: &Option<f64>| {
+        let value = value.filter(|value| is_shown(*value))?;
+        let color = if value >= 1.0 { PULL } else { PUSH };
+        Some(Cell { color, opacity: map.scale.opacity(value), text: three_digits(value), framed: false })
+    };
+    let cells = Cells {
+        title: &map.title,
+        x_label: &map.x_label,
+        columns: &map.columns,
+        y_label: &map.y_label,
+        rows: &map.rows,
+        values: map.values.iter().map(|row| row.iter().map(cell).collect()).collect(),
+    };
+    let grid = Grid::new(&cells, MARGIN, (CELL_WIDTH, CELL_HEIGHT));
     let mut pen = Pen { svg: Svg::default(), theme };
-    pen.root("heat", &chart::id(&format!("{map:?}")), width, height);
-    pen.svg.element("title").text(if map.title.is_empty() { &map.y_label } else { &map.title });
-    pen.paper(width, height);
-    if !map.title.is_empty() {
-        pen.heading((MARGIN, 28.0), &map.title);
-    }
-    pen.text((MARGIN, top - 12.0), "start", MUTED, TEXT, &map.y_label);
-
-    for (row, (name, values)) in map.rows.iter().zip(&map.values).enumerate() {
-        let y = top + row as f64 * CELL_HEIGHT;
-        let baseline = y + 0.5 * CELL_HEIGHT + 0.36 * TEXT;
-        pen.text((left - 8.0, baseline), "end", MUTED, TEXT, name);
-        for (column, value) in values.iter().enumerate() {
-            let x = left + column as f64 * CELL_WIDTH;
-            let middle = x + 0.5 * CELL_WIDTH;
-            let Some(value) = value.filter(|value| is_shown(*value)) else {
-                pen.text((middle, baseline), "middle", MUTED, SMALL, "–");
-                continue;
-            };
-            let paint = pen.theme.paint(if value >= 1.0 { PULL } else { PUSH });
-            let cell = pen.svg.element("rect").set("x", x + 1.0).set("y", y + 1.0);
-            cell.set("width", CELL_WIDTH - 2.0)
-                .set("height", CELL_HEIGHT - 2.0)
-                .set("rx", 3.0)
-                .set("fill", paint)
-                .set("fill-opacity", map.scale.opacity(value))
-                .empty();
-            pen.text((middle, baseline), "middle", INK, SMALL, &three_digits(value));
-        }
-    }
-    for (column, name) in map.columns.iter().enumerate() {
-        let x = left + (column as f64 + 0.5) * CELL_WIDTH;
-        if !slanted {
-            pen.text((x, bottom + 17.0), "middle", MUTED, TEXT, name);
-            continue;
-        }
-        let place = format!("translate({} {}) rotate(-{SLANT})", number(x + 4.0), number(bottom + 14.0));
-        let text = pen.svg.element("text").set("transform", place).set("text-anchor", "end");
-        text.set("fill", theme.paint(MUTED)).text(name);
-    }
-    let middle = left + 0.5 * columns * CELL_WIDTH;
-    let below = if slanted { 26.0 + names_height } else { 38.0 };
-    pen.text((middle, bottom + below), "middle", MUTED, TEXT, &map.x_label);
+    pen.root("heat", &chart::id(&format!("{map:?}")), grid.width, grid.height);
+    pen.cells(&cells, &grid);
     pen.svg.finish()
 }
 

@@ -13,9 +13,11 @@ pub(crate) const LINE: f64 = 18.0;
 /// Length of the line sample before a name.
 pub(crate) const SAMPLE: f64 = 20.0;
 /// From the plot to the samples of the labels: room for the leaders.
-const LEADER: f64 = 18.0;
+pub(super) const LEADER: f64 = 18.0;
+/// From the plot to the text of the names beside it.
+pub(super) const BESIDE: f64 = LEADER + SAMPLE + 6.0;
 /// With more series than this, names at the ends of lines would crowd.
-const MOST_LABELS: usize = 7;
+pub(super) const MOST_LABELS: usize = 7;
 
 const WIDTH: f64 = 680.0;
 const PLOT_HEIGHT: f64 = 300.0;
@@ -54,13 +56,26 @@ pub(crate) struct Layout {
     pub(crate) labels: Vec<Label>,
     /// Whether there are more than a few bands.
     pub(crate) crowded: bool,
+    /// Lines of the title, from the left edge, and their baselines.
+    pub(crate) title: Vec<(f64, String)>,
+    /// Where the label of y begins, and the middle of that of x.
+    pub(crate) y_label: (f64, f64),
+    pub(crate) x_label: (f64, f64),
+    /// The edge that titles and notes stand at.
+    pub(crate) edge: f64,
     /// Lines of small text under the plot, and their baselines.
     pub(crate) notes: Vec<(f64, String)>,
 }
 
-impl Layout {
-    /// Lays a chart out.
-    pub(crate) fn new(chart: &Chart) -> Self {
+/// The axes of a chart: their ranges, and the series that have something to show on them.
+pub(super) struct Axes {
+    pub(super) x: Range,
+    pub(super) y: Range,
+    pub(super) shown: Vec<usize>,
+}
+
+impl Axes {
+    pub(super) fn new(chart: &Chart) -> Self {
         let points = || chart.series.iter().flat_map(Series::points).filter(|&p| chart.shows(p));
         let bands =
             chart.series.iter().flat_map(|series| series.band().flat_map(|(_, low, high)| [low, high]));
@@ -68,23 +83,28 @@ impl Layout {
         let x = Range::fit(chart.x.scale, points().map(|(x, _)| x).map(within(chart.x.limit)), 0.0);
         let y = points().map(|(_, y)| y).chain(bands).map(within(chart.y.limit));
         let y = Range::fit(chart.y.scale, y, 0.03);
+        let shown = (0..chart.series.len()).filter(|&series| chart.has_something(series)).collect();
+        Self { x, y, shown }
+    }
+
+    /// The widest name of a line.
+    pub(super) fn names(&self, chart: &Chart) -> f64 {
+        widest(self.shown.iter().map(|&series| &*chart.series[series].name))
+    }
+}
+
+impl Layout {
+    /// Lays a chart out for a page or a screen: as high as it needs to be, and wider where names are long.
+    pub(crate) fn new(chart: &Chart) -> Self {
+        let axes = Axes::new(chart);
+        let names = axes.names(chart);
+        let Axes { x, y, shown } = axes;
         let (x_ticks, y_ticks) = (x.ticks(6), y.ticks(6));
-
-        let (shown, hidden): (Vec<usize>, Vec<usize>) = (0..chart.series.len())
-            .partition(|&series| chart.series[series].points().any(|point| chart.shows(point)));
         let direct = shown.len() <= MOST_LABELS;
-        let widest = |texts: &mut dyn Iterator<Item = &str>| {
-            texts.map(|text| font::width(text, TEXT, Weight::Regular)).fold(0.0, f64::max)
-        };
-        let names = widest(&mut shown.iter().map(|&series| &*chart.series[series].name));
-        let numbers = widest(&mut y_ticks.major.iter().map(|(_, label)| &**label));
-        let last_number =
-            x_ticks.major.last().map_or(0.0, |(_, label)| font::width(label, TEXT, Weight::Regular));
-
-        let left = MARGIN + numbers + 8.0;
+        let left = MARGIN + tick_width(&y_ticks) + 8.0;
         let right = match direct && !shown.is_empty() {
-            true => (WIDTH - MARGIN - LEADER - SAMPLE - 6.0 - names).max(left + 0.4 * WIDTH),
-            false => WIDTH - MARGIN - last_number / 2.0,
+            true => (WIDTH - MARGIN - BESIDE - names).max(left + 0.4 * WIDTH),
+            false => WIDTH - MARGIN - last_tick(&x_ticks) / 2.0,
         };
         let top = MARGIN + if chart.title.is_empty() { 0.0 } else { TITLE + 10.0 } + LINE + 12.0;
         let plot = Rect { left, top, right, bottom: top + PLOT_HEIGHT };
@@ -95,18 +115,15 @@ impl Layout {
             false => legend(&shown, &plot, axis_bottom + LINE + 4.0, names),
         };
         // Names and titles longer than expected make the figure wider rather than leave it.
-        let label_end = if direct { plot.right + LEADER + SAMPLE + 6.0 + names } else { 0.0 };
+        let label_end = if direct { plot.right + BESIDE + names } else { 0.0 };
         let title = font::width(&chart.title, TITLE, Weight::SemiBold);
         let lowest = labels.iter().map(|label| label.y).fold(axis_bottom, f64::max);
         let width = (label_end + MARGIN).max(title + 2.0 * MARGIN).max(WIDTH);
-        let mut notes = chart.notes.clone();
-        if !hidden.is_empty() {
-            let names: Vec<&str> = hidden.iter().map(|&series| &*chart.series[series].name).collect();
-            notes.push(format!("Nothing to show on this scale: {}.", names.join(", ")));
-        }
-        let lines = notes.iter().flat_map(|note| wrapped(note, SMALL, width - 2.0 * MARGIN));
+        let said = chart.notes.iter().cloned().chain(chart.nothing_to_show());
+        let lines = said.flat_map(|note| wrapped(&note, SMALL, Weight::Regular, width - 2.0 * MARGIN));
         let notes: Vec<(f64, String)> =
             lines.zip(1..).map(|(line, i)| (lowest + 8.0 + f64::from(i) * LINE, line)).collect();
+        let title = (!chart.title.is_empty()).then(|| (MARGIN + TITLE - 2.0, chart.title.clone()));
         Self {
             width,
             height: (notes.last().map_or(lowest, |note| note.0 - 4.0) + MARGIN).ceil(),
@@ -116,18 +133,39 @@ impl Layout {
             x_ticks,
             y_ticks,
             labels,
-            crowded: chart.series.iter().filter(|series| series.band().next().is_some()).count() > 3,
+            crowded: crowded(chart),
+            title: title.into_iter().collect(),
+            y_label: (MARGIN, plot.top - 16.0),
+            x_label: (0.5 * (plot.left + plot.right), plot.bottom + 22.0 + LINE),
+            edge: MARGIN,
             notes,
         }
     }
 }
 
+pub(super) fn crowded(chart: &Chart) -> bool {
+    chart.series.iter().filter(|series| series.band().next().is_some()).count() > 3
+}
+
+/// The width of the widest text.
+pub(super) fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> f64 {
+    texts.map(|text| font::width(text, TEXT, Weight::Regular)).fold(0.0, f64::max)
+}
+
+pub(super) fn tick_width(ticks: &Ticks) -> f64 {
+    widest(ticks.major.iter().map(|(_, label)| &**label))
+}
+
+pub(super) fn last_tick(ticks: &Ticks) -> f64 {
+    ticks.major.last().map_or(0.0, |(_, label)| font::width(label, TEXT, Weight::Regular))
+}
+
 /// Text in lines of at most `width` pixels; a wider word gets its own line.
-fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
+pub(super) fn wrapped(text: &str, size: f64, weight: Weight, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = vec![];
     for word in text.split(' ') {
         let longer = lines.last().map(|line| format!("{line} {word}"));
-        match longer.filter(|line| font::width(line, size, Weight::Regular) <= width) {
+        match longer.filter(|line| font::width(line, size, weight) <= width) {
             Some(longer) => {
                 lines.pop();
                 lines.push(longer);
@@ -139,7 +177,12 @@ fn wrapped(text: &str, size: f64, width: f64) -> Vec<String> {
 }
 
 /// A name at the end of each line, moved as little as need be so that none overlap.
-fn direct_labels(chart: &Chart, shown: &[usize], plot: &Rect, (x, y): (&Range, &Range)) -> Vec<Label> {
+pub(super) fn direct_labels(
+    chart: &Chart,
+    shown: &[usize],
+    plot: &Rect,
+    (x, y): (&Range, &Range),
+) -> Vec<Label> {
     let mut ends: Vec<(usize, f64, f64)> = vec![];
     for &series in shown {
         // by pixels: a point that made the range may be beyond its end by a rounding

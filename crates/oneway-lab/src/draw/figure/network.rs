@@ -11,9 +11,9 @@ use oneway::graph::mixing::Mixing;
 use oneway::graph::topology::{Pair, Stationary};
 
 use super::chart;
-use super::draw::Pen;
 use super::layout::SMALL;
 use super::palette::{Color, INK, LINK, MUTED, PAPER, PULL, PUSH};
+use super::pen::Pen;
 use super::places::{self, Place};
 use super::render::Theme;
 use super::svg::{Svg, number, path};

@@ -96,7 +96,7 @@ const KNOWN: [(&str, usize); 6] =
     [("smtpp", 0), ("stpp", 1), ("sgp", 2), ("push-diging", 3), ("push-pull", 4), ("momentum-tracking", 5)];
 
 /// Dashes of variants, as in "SMTPP (trees)", by order of appearance; after them they start again.
-const DASHES: [&str; 4] = ["7 3.5", "2.5 2.5", "9 3 2 3", "4 2 1 2 1 2"];
+pub(super) const DASHES: [&str; 4] = ["7 3.5", "2.5 2.5", "9 3 2 3", "4 2 1 2 1 2"];
 
 /// The styles of a set of methods.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -161,6 +161,11 @@ impl Palette {
             };
             styles.push(((*name).to_owned(), style));
         }
+        Self(styles)
+    }
+
+    /// Styles that were chosen otherwise.
+    pub(super) fn from_styles(styles: Vec<(String, Style)>) -> Self {
         Self(styles)
     }
 

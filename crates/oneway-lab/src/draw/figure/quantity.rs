@@ -50,6 +50,31 @@ impl Quantity {
         }
     }
 
+    /// Its column of `curves.csv`.
+    pub(crate) fn column(self) -> &'static str {
+        match self {
+            Quantity::Loss => "loss",
+            Quantity::Gap => "loss_gap",
+            Quantity::Gradient => "grad_norm_sq",
+            Quantity::AgentsGradient => "agents_grad_norm_sq",
+            Quantity::Consensus => "consensus_error",
+            Quantity::Tracking => "tracking_error",
+            Quantity::Momentum => "momentum_error",
+            Quantity::Conservation => "conservation_error",
+            Quantity::Accuracy => "test_accuracy",
+        }
+    }
+
+    /// The one of this name, or of this column.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|quantity| quantity.key() == name || quantity.column() == name)
+    }
+
+    /// Whether the largest value is the best.
+    pub(crate) fn is_better_high(self) -> bool {
+        self == Quantity::Accuracy
+    }
+
     /// Its name in words.
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -80,6 +105,21 @@ impl Quantity {
         }
     }
 
+    /// The same for LaTeX.
+    pub(crate) fn latex(self) -> &'static str {
+        match self {
+            Quantity::Loss => r"$F(\bar x)$",
+            Quantity::Gap => r"$F(\bar x) - F^*$",
+            Quantity::Gradient => r"$\|\nabla F(\bar x)\|^2$",
+            Quantity::AgentsGradient => r"$\frac{1}{n} \sum_i \|\nabla F(x_i)\|^2$",
+            Quantity::Consensus => r"$\frac{1}{n} \sum_i \|x_i - \bar x\|^2$",
+            Quantity::Tracking => r"$\frac{1}{n} \sum_i \|v_i - n \pi_i \bar v\|^2$, $\pi$ of $C$",
+            Quantity::Momentum => r"$\frac{1}{n} \sum_i \|m_i - \nabla f_i(x_i)\|^2$",
+            Quantity::Conservation => r"$\|\bar v - \bar m\|$ or $|\bar w - 1|$, zero but for rounding",
+            Quantity::Accuracy => "share of test examples classified rightly",
+        }
+    }
+
     /// Its value in a measurement, if the method has it.
     pub(crate) fn of(self, point: &Measurement) -> Option<f64> {
         match self {
@@ -105,6 +145,8 @@ pub(crate) enum Against {
     BytesSent,
     /// Virtual time, where there is a clock.
     Time,
+    /// Seconds in rounds: not of a measurement, but of a run, whose time is spread evenly over its rounds.
+    Seconds,
 }
 
 impl Against {
@@ -114,15 +156,27 @@ impl Against {
             Against::Iterations => "iteration",
             Against::BytesSent => "bytes sent over all links",
             Against::Time => "virtual time, in steps of a nominal agent",
+            Against::Seconds => "seconds",
         }
     }
 
-    /// Its value in a measurement, if there is one.
+    /// Its name on the command line, and in the name of a file.
+    pub(crate) fn key(self) -> &'static str {
+        match self {
+            Against::Iterations => "iteration",
+            Against::BytesSent => "bytes",
+            Against::Time => "time",
+            Against::Seconds => "seconds",
+        }
+    }
+
+    /// Its value in a measurement, if there is one: seconds are not in it.
     pub(crate) fn of(self, point: &Measurement) -> Option<f64> {
         match self {
             Against::Iterations => Some(point.iteration as f64),
             Against::BytesSent => point.bytes_sent.map(|bytes| bytes as f64),
             Against::Time => point.time,
+            Against::Seconds => None,
         }
     }
 }

@@ -6,7 +6,7 @@ use resvg::{tiny_skia, usvg};
 
 use super::chart::Chart;
 use super::palette::Color;
-use super::{draw, font, pdf};
+use super::{draw, font, pdf, physical};
 
 /// More would be a mistake in the scale, and gigabytes of memory.
 const MOST_PIXELS: u64 = 100_000_000;
@@ -48,6 +48,32 @@ pub(crate) fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
         tiny_skia::Pixmap::new(size.width(), size.height()).context("a figure must have a size")?;
     resvg::render(&tree, tiny_skia::Transform::from_scale(scale, scale), &mut pixels.as_mut());
     pixels.encode_png().context("cannot write the figure as PNG")
+}
+
+/// An SVG with a size on paper in pixels, so many an inch, which the file says.
+pub(crate) fn png_of_dpi(svg: &str, dpi: f64) -> Result<Vec<u8>> {
+    let png = png(svg, (dpi / 96.0) as f32)?;
+    physical::with_density(&png, dpi).context("cannot say the size of the figure in its PNG")
+}
+
+/// An SVG with its text as outlines.
+pub(crate) fn outlines(svg: &str) -> Result<String> {
+    let plain =
+        tree(svg)?.to_string(&usvg::WriteOptions { preserve_text: false, ..usvg::WriteOptions::default() });
+    // the size in cm that it had, in place of pixels
+    let attribute = |text: &str, name: &str| {
+        let from = text.find(&format!(" {name}=\""))? + name.len() + 3;
+        Some((from, from + text.get(from..)?.find('"')?))
+    };
+    let mut out = plain;
+    for name in ["width", "height"] {
+        if let (Some((a, b)), Some((from, to))) = (attribute(svg, name), attribute(&out, name)) {
+            out.replace_range(from..to, &svg[a..b]);
+        }
+    }
+    let size = tree(svg)?.size();
+    let view = format!("<svg viewBox=\"0 0 {} {}\" ", size.width(), size.height());
+    Ok(if out.contains("viewBox") { out } else { out.replacen("<svg ", &view, 1) })
 }
 
 /// An SVG as a PDF of one page, fonts embedded.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::draw::maths::Part;
+
 /// SVG text under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Svg {
@@ -76,6 +78,29 @@ impl Element<'_> {
     pub(crate) fn text(self, text: &str) {
         let Self { svg, tag } = self;
         let _ = writeln!(svg.out, ">{}</{tag}>", escape(text));
+    }
+}
+
+impl Element<'_> {
+    /// Ends it with a formula inside: indices smaller and below the line, for text of this size.
+    pub(crate) fn spans(self, parts: &[Part<'_>], size: f64) {
+        let Self { svg, tag } = self;
+        let (drop, small) = (number(0.22 * size), number(0.72 * size));
+        let mut down = false;
+        svg.out.push('>');
+        for part in parts {
+            let _ = match part {
+                Part::Index(index) => {
+                    write!(svg.out, "<tspan dy=\"{drop}\" font-size=\"{small}\">{}</tspan>", escape(index))
+                }
+                Part::Plain(text) if down => {
+                    write!(svg.out, "<tspan dy=\"-{drop}\">{}</tspan>", escape(text))
+                }
+                Part::Plain(text) => write!(svg.out, "{}", escape(text)),
+            };
+            down = matches!(part, Part::Index(_));
+        }
+        let _ = writeln!(svg.out, "</{tag}>");
     }
 }
 

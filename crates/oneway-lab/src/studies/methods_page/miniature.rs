@@ -2,8 +2,8 @@
 
 use super::behaviour::{Behaviour, Curve, ROUNDS};
 use crate::draw::figure::chart;
-use crate::draw::figure::draw::Pen;
 use crate::draw::figure::palette::{Color, INK, MUTED, PULL, PUSH};
+use crate::draw::figure::pen::Pen;
 use crate::draw::figure::render::Theme;
 use crate::draw::figure::svg::{Svg, path};
 
