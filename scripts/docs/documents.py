@@ -140,9 +140,8 @@ def anchors(page: Path) -> set[str]:
 
 
 def links(page: Path) -> Iterator[tuple[int, str]]:
-    """The line and the target of every link and picture, a table of contents included."""
-    for number, line in enumerate(prose(page), 1):
-        line = re.sub(r"<!--.*?-->", "", line)
-        line = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", lambda code: "`" * len(code[0]), line)
-        for link in LINK.finditer(line):
-            yield number, link["target"]
+    """The line and the target of every link and picture; a link's text may go on in the next line."""
+    text = re.sub(r"<!--.*?-->", "", "\n".join(prose(page)))
+    text = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", lambda code: "`" * len(code[0]), text)
+    for link in LINK.finditer(text):
+        yield text.count("\n", 0, link.start()) + 1, link["target"]
