@@ -20,6 +20,7 @@ from documents import ROOT, Block
 BORROWED = ("experiments", "benches", "crates", "docs", "python", "scripts", "deploy", "justfile")
 """What a page's folder has of the repository, as links."""
 DONE_BEFORE = (
+    r"cargo run --release -- reproduce",
     r"cargo build --release( -p [a-z-]+)*",
     r"cargo test --workspace",
     r"cargo doc --open -p oneway",
@@ -73,9 +74,10 @@ class Folder:
         short = 'case "${1-}" in run|tune|certify|audit|launch) settings=(${ONEWAY_BUDGET-});; *) settings=();; esac\n'
         others = f'[[ "$(basename "$0") $*" =~ ^({known})$ ]] || {{ echo "no stand-in for: $(basename "$0") $*" >&2; exit 1; }}\n'
         cargo = (
+            f'[[ "cargo $*" =~ ^({known})$ ]] && exit 0\n'
             'case "$*" in\n'
-            f'"run --release -- "*) shift 3; exec oneway "$@";;\n'
-            f'"run --release -p oneway-agent -- "*) shift 5; exec oneway-agent "$@";;\n'
+            '"run --release -- "*) shift 3; exec oneway "$@";;\n'
+            '"run --release -p oneway-agent -- "*) shift 5; exec oneway-agent "$@";;\n'
             f'"run --release -p oneway --example "*|"run --release -p oneway-lab --example "*) exec {examples}/"$6";;\n'
             "esac\n"
         )
