@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -72,7 +73,8 @@ def _made(builds: Builds) -> dict[str, str]:
 
 def _output(builds: Builds, program: str, *arguments: str) -> str:
     command = [str(builds.program(program)), *arguments]
-    return subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    environment = os.environ | {"COLUMNS": "100", "NO_COLOR": "1"}  # the same lines whoever makes the page
+    return subprocess.run(command, capture_output=True, check=True, text=True, env=environment).stdout
 
 
 def _commands(builds: Builds) -> str:
