@@ -1,4 +1,4 @@
-"""Every ```python block of README, the package's page and the book runs as printed; a ```text block after it is what it prints.
+"""Every ```python block of the pages runs as printed; a ```text block after it is what it prints.
 
 Which pages and blocks there are is said by scripts/docs/documents.py, the same for all languages.
 """
@@ -64,7 +64,8 @@ def test_blocks_run_as_printed(page: Path, tmp_path: Path, monkeypatch: pytest.M
     for block in blocks(page):
         if missing(block.code):
             continue
-        program = compile("\n" * (block.line - 1) + block.code, str(page), "exec")  # tracebacks have the page's lines
+        # tracebacks have the page's lines
+        program = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(program, namespace)

@@ -1,4 +1,4 @@
-"""The book as it was built: every address in its pages leads to a file of the book, and to a heading in it."""
+"""The book as it was built: every address in its pages leads to a file of it, and to a heading."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ class _Page(HTMLParser):
 
 def complaints(book: Path) -> Iterator[str]:
     """Addresses that lead nowhere, and files from elsewhere that a page would load."""
-    pages = {path: _Page(path) for path in sorted(book.rglob("*.html")) if path.name not in ("404.html", "toc.html")}
+    pages = {
+        path: _Page(path)
+        for path in sorted(book.rglob("*.html"))
+        if path.name not in ("404.html", "toc.html")
+    }
     for path, page in pages.items():
         for address in sorted(page.addresses):
             if re.match(r"[a-z]+:", address):

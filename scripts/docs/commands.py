@@ -1,14 +1,12 @@
-"""Runs the blocks of a page as its reader would: from top to bottom, in a folder that holds the repository's files.
+"""Runs the blocks of a page as its reader would: in order, in a folder that has the repository's files.
 
-Commands are those that were built. `cargo run` starts them, and what builds, installs or tests is answered by
-stand-ins: it was done before the pages are run, or is a step of its own. A stand-in refuses what it does not know.
+Commands are those that were built; scripts/docs/stand-in says what the others become.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -19,16 +17,8 @@ from documents import ROOT, Block
 
 BORROWED = ("experiments", "benches", "crates", "docs", "python", "scripts", "deploy", "justfile")
 """What a page's folder has of the repository, as links."""
-DONE_BEFORE = (
-    r"cargo run --release -- reproduce",
-    r"cargo build --release( -p [a-z-]+)*",
-    r"cargo test --workspace",
-    r"cargo doc --open -p oneway",
-    r"cargo install --path crates/[a-z-]+",
-    r"(uv )?pip install \.",
-    r"pip install oneway-opt",
-)
-"""Commands that have a step of their own in .ci/run, or whose result the pages are run with."""
+STAND_INS = ("oneway", "oneway-agent", "cargo", "pip", "uv", "just")
+"""Commands that scripts/docs/stand-in answers."""
 SHORT = ("run.iterations=2", "run.record_every=1", "run.repetitions=1")
 TIMEOUT = 900
 
@@ -57,39 +47,12 @@ class Folder:
         (self.path / "out").mkdir()
         programs = self.path / "target" / "release"
         programs.mkdir(parents=True)
-        for name, text in self._stand_ins().items():
-            (programs / name).write_text(text, encoding="utf-8")
-            (programs / name).chmod(0o755)
+        for name in STAND_INS:
+            (programs / name).symlink_to(ROOT / "scripts" / "docs" / "stand-in")
 
     def close(self) -> None:
         """Remove it."""
         self._room.cleanup()
-
-    def _stand_ins(self) -> dict[str, str]:
-        oneway, agent = (shlex.quote(str(self.builds.program(name))) for name in ("oneway", "oneway-agent"))
-        examples = shlex.quote(str(self.builds.program("examples")))
-        head = "#!/usr/bin/env bash\nset -euo pipefail\n"
-        known = "|".join(f"({pattern})" for pattern in DONE_BEFORE)
-        # the settings of a budget are for commands that run an experiment
-        short = 'case "${1-}" in run|tune|certify|audit|launch) settings=(${ONEWAY_BUDGET-});; *) settings=();; esac\n'
-        others = f'[[ "$(basename "$0") $*" =~ ^({known})$ ]] || {{ echo "no stand-in for: $(basename "$0") $*" >&2; exit 1; }}\n'
-        cargo = (
-            f'[[ "cargo $*" =~ ^({known})$ ]] && exit 0\n'
-            'case "$*" in\n'
-            '"run --release -- "*) shift 3; exec oneway "$@";;\n'
-            '"run --release -p oneway-agent -- "*) shift 5; exec oneway-agent "$@";;\n'
-            f'"run --release -p oneway --example "*|"run --release -p oneway-lab --example "*) exec {examples}/"$6";;\n'
-            "esac\n"
-        )
-        recipe = '[[ "$#" -ge 1 ]] && grep -qE "^$1( [^:]*)?:" justfile || { echo "no recipe $*" >&2; exit 1; }\n'
-        return {
-            "oneway": f'{head}{short}exec {oneway} "$@" "${{settings[@]}}"\n',
-            "oneway-agent": f'{head}{short}exec {agent} "$@" "${{settings[@]}}"\n',
-            "cargo": head + cargo + others,
-            "pip": head + others,
-            "uv": head + others,
-            "just": head + recipe,
-        }
 
     def run(self, block: Block) -> str | None:
         """Run a block; what went wrong, if anything."""
@@ -111,7 +74,8 @@ class Folder:
         output = self._command(["bash", "-euo", "pipefail", "-c", block.code], budget)
         wanted = int(block.instructions.get("exit", "0"))
         if output.returncode != wanted:
-            return f"it ended with {output.returncode}, not {wanted}\n{output.stdout[-2000:]}{output.stderr[-2000:]}"
+            said = output.stdout[-2000:] + output.stderr[-2000:]
+            return f"it ended with {output.returncode}, not {wanted}\n{said}"
         if block.after is None:
             return None
         if wanted and not _matches(output.stderr, block.after):
@@ -120,7 +84,7 @@ class Folder:
         return f"it does not print {missing}, but\n{output.stdout}" if missing and not wanted else None
 
     def _experiment(self, block: Block) -> str | None:
-        """Two rounds of an experiment. What a block leaves out is what the blocks before it on the page have."""
+        """Two rounds of an experiment. What a block leaves out is what the blocks before it have."""
         sections = dict(self.experiment)
         new = _sections(block.code)
         if "method" in new:
@@ -140,11 +104,18 @@ class Folder:
         environment = os.environ | {
             "PATH": f"{programs}:{os.environ['PATH']}",
             "ONEWAY_BUDGET": budget,
+            "ONEWAY_BUILDS": str(self.builds.folder),
             "NO_COLOR": "1",
             "COLUMNS": "100",
         }
         return subprocess.run(
-            command, cwd=self.path, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=False
+            command,
+            cwd=self.path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT,
+            check=False,
         )
 
 

@@ -1,4 +1,4 @@
-"""The project's pages as its checkers see them: which there are, their headings, their links and their code blocks.
+"""The project's pages as the checkers see them: which there are, their headings, links and blocks.
 
 A block can have instructions, one a line, in HTML comments just above its fence:
 
@@ -6,7 +6,7 @@ A block can have instructions, one a line, in HTML comments just above its fence
   <!-- slow -->                    it is run by `just docs-test`, and not in CI
   <!-- budget: KEY=VALUE … -->     settings that make its experiments short, as by `--set`
   <!-- file: NAME -->              it is the content of this file, for the commands that follow on the page
-  <!-- exit: CODE -->              its command ends with this code, and a ```text block after it is the message
+  <!-- exit: CODE -->              it ends with this code; a ```text block after it is the message
 
 A ```text block that follows commands at once has lines of what they print.
 """
@@ -31,7 +31,9 @@ SHOWN = ("text", "csv", "bibtex", "py", "pycon")
 INSTRUCTIONS = ("not run", "slow", "budget", "file", "exit")
 FENCE = re.compile(r"^(?P<indent> *)(?P<fence>```+)(?P<language>[^`\n]*)$")
 COMMENT = re.compile(r"^\s*<!--\s*(?P<key>[a-z ]+?)\s*(?::\s*(?P<value>.*?))?\s*-->\s*$")
-LINK = re.compile(r"(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^()\s]*(?:\([^()]*\)[^()\s]*)*)\)")
+LINK = re.compile(
+    r"(?P<picture>!?)\[(?P<text>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<target>[^()\s]*(?:\([^()]*\)[^()\s]*)*)\)"
+)
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Pages and lists that are made, not written: commands from `--help`, codecs from the registry, lists of the decisions.
+"""Pages and lists that are made, not written: commands, codecs, decisions.
 
 `just reference-pages` writes them, `scripts/check-docs` says when they are out of date.
 """
@@ -27,12 +27,12 @@ Every command with its arguments and options, as `--help` prints them. {MADE}
 CODECS = f"""# Codecs
 
 What `compress` of a [method](formats.md#method-one-or-more) can name. {MADE}
-`oneway codecs` prints the same for the version at hand; [error against bytes](compression.md) measures some of them;
-[extending](extending.md#a-codec) adds one of your own.
+`oneway codecs` prints the same for the version at hand; [error against bytes](compression.md) measures some
+of them; [extending](extending.md#a-codec) adds one of your own.
 
-𝒞 is the codec, x the vector that is sent. *Contractive* with δ: E‖𝒞(x) − x‖² ≤ (1 − δ)‖x‖². *Unbiased* with ω:
-E 𝒞(x) = x and E‖𝒞(x) − x‖² ≤ ω‖x‖². Bytes and quality are those of a vector of 100 numbers with the default parameters;
-a vector that is not encoded takes 800 bytes.
+𝒞 is the codec, x the vector that is sent. *Contractive* with δ: E‖𝒞(x) − x‖² ≤ (1 − δ)‖x‖². *Unbiased* with
+ω: E 𝒞(x) = x and E‖𝒞(x) − x‖² ≤ ω‖x‖². Bytes and quality are those of a vector of 100 numbers with the
+default parameters; a vector that is not encoded takes 800 bytes.
 """
 
 DECISIONS = """# Decisions
@@ -56,7 +56,9 @@ def write(builds: Builds) -> None:
 def stale_pages(builds: Builds) -> list[str]:
     """Pages that the programs would print in another way."""
     made = _made(builds).items()
-    return [f"docs/{name} {AGAIN}" for name, text in made if (BOOK / name).read_text(encoding="utf-8") != text]
+    return [
+        f"docs/{name} {AGAIN}" for name, text in made if (BOOK / name).read_text(encoding="utf-8") != text
+    ]
 
 
 def stale_lists() -> Iterator[str]:
@@ -107,7 +109,9 @@ def _codecs(builds: Builds) -> str:
         text += f"- 100 numbers take {codec['bytes_for_100']} bytes\n- {codec['quality_for_100']}\n"
         for parameter in codec["parameters"]:
             default = json.dumps(parameter["default"]).removesuffix(".0")
-            text += f"- `{parameter['name']}`, a {parameter['takes']}: {parameter['about']} (default {default})\n"
+            text += (
+                f"- `{parameter['name']}`, a {parameter['takes']}: {parameter['about']} (default {default})\n"
+            )
     return text
 
 

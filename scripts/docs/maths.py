@@ -1,7 +1,7 @@
 """Sets what pages write in plain letters: x_i, R_ij, φ_{k+1} and π_C,i get subscripts, R^K a superscript.
 
-The pages stay readable as they are; only the book is changed. Code, link targets, tags and headings (whose text makes
-their address) are left alone.
+The pages stay readable as they are; only the book is changed. Code, link targets, tags and headings (whose
+text makes their address) are left alone.
 """
 
 from __future__ import annotations

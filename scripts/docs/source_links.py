@@ -1,8 +1,8 @@
 """Links of the book: those to other files of the repository, and those whose text is a page's file name.
 
-With `git-repository-url` in book.toml they become links to it. Without one they become the link's text with the file's
-path as a tooltip, since a book that is read alone has no such file. A link such as [theory.md](theory.md) gets the
-page's title.
+With `git-repository-url` in book.toml the first become links to it. Without one they become the link's text
+with the file's path as a tooltip, since a book that is read alone has no such file. The second, such as
+[theory.md](theory.md), get the page's title.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can be said of the pages without running anything: the book is complete, links lead somewhere, blocks are known."""
+"""What can be said of pages without running them: the book is complete, links lead somewhere."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _summary() -> Iterator[str]:
     listed = [BOOK / target for target in re.findall(r"\]\(([^)]+)\)", text)]
     for page in book():
         if (count := listed.count(page)) != 1:
-            yield f"docs/SUMMARY.md: {page.relative_to(BOOK)} is listed {count} times: `just reference-pages`, or add it"
+            yield f"docs/SUMMARY.md: {page.relative_to(BOOK)} is listed {count} times, not once"
     for page in listed:
         if not page.exists():
             yield f"docs/SUMMARY.md: there is no {page.relative_to(BOOK)}"
@@ -75,7 +75,7 @@ def _block(block: Block) -> Iterator[str]:
         elif key != "slow" and not value:
             yield f"{block.place}: `{key}` says nothing"
     if block.language == "rust" and "not run" not in block.instructions and not compiled(block.code):
-        yield f"{block.place}: no example and no source file has this code; show one that is compiled, or say why not"
+        yield f"{block.place}: no example and no source file has this code; show what is compiled"
 
 
 def compiled(code: str) -> bool:
