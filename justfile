@@ -112,7 +112,7 @@ book *arguments:
 check-book shots="out/shots-book": book
     scripts/with-browser scripts/check-book.mjs out/book {{shots}}
 
-# Every block of README and the book that can run, the slow ones too: about five minutes; Python's are in `just python`
+# Every block of README and the book that can run, the slow ones too: three minutes of processor time; Python's are in `just python`
 docs-test:
     cargo build --release -p oneway-lab -p oneway-agent --bins
     cargo build --release -p oneway --examples
