@@ -38,15 +38,9 @@ impl Rule for Descent {
 }
 
 static DESCENT: Kind = Kind {
-    name: "descent",
-    about: "decentralised gradient descent",
-    alters: None,
     reference: "Nedić & Ozdaglar 2009",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
-    parameters: &[],
-    build: |_| Ok(Box::new(Descent)),
-    with_estimator: None,
+    ..Kind::new("descent", "decentralised gradient descent", |_| Ok(Box::new(Descent)))
 };
 
 /// Agent i wants to be at `spacing`·i: F is least at the mean of all.

@@ -38,15 +38,11 @@ impl Rule for AugDgm {
 
 /// Its entry in a registry.
 pub const AUG_DGM: Kind = Kind {
-    name: "aug-dgm",
-    about: "Aug-DGM: gradient tracking in which models and trackers are mixed last",
-    alters: None,
     reference: "Xu, Zhu, Soh & Xie 2015",
     trust: Trust::B,
-    graphs: &[Subgraph::Full],
-    parameters: &[],
-    build: |_| Ok(Box::new(AugDgm)),
-    with_estimator: None,
+    ..Kind::new("aug-dgm", "Aug-DGM: gradient tracking in which models and trackers are mixed last", |_| {
+        Ok(Box::new(AugDgm))
+    })
 };
 
 fn main() {

@@ -15,7 +15,6 @@
 //! - SAGA's table in place of gradients: **AB-SAGA** (Qureshi, Xin, Kar & Khan 2022), which has no noise
 //!   floor.
 
-use crate::graph::Subgraph;
 use crate::method::{At, Mail, Method, Network, Profile, Rule};
 use crate::methods::estimator::{self, AnyEstimator, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient};
@@ -180,15 +179,12 @@ pub(super) fn gradient_tracking(estimator: AnyEstimator, β: f64) -> Result<Box<
 }
 
 pub(super) const AB: Kind = Kind {
-    name: "ab",
-    about: "AB: Push-Pull that combines first and then adapts",
-    alters: None,
     reference: "Xin & Khan 2018",
     trust: Trust::B,
-    graphs: &[Subgraph::Full],
-    parameters: &[],
-    build: |_| Ok(Box::new(Ab::new(Gradient, 0.0)?)),
     with_estimator: Some(|_, estimator| with_any(estimator, AROUND)),
+    ..Kind::new("ab", "AB: Push-Pull that combines first and then adapts", |_| {
+        Ok(Box::new(Ab::new(Gradient, 0.0)?))
+    })
 };
 
 /// Small enough for a directed ring, which, if it is long, bears no step at all from β = (5−√17)/4 ≈ 0.22 on.

@@ -19,7 +19,6 @@
 //! round: of the paper no more than the abstract could be had, and there is no public code.
 
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::{Ask, At, Mail, Network, Profile, Roles, Rule};
 use crate::methods::estimator::STORM;
 use crate::methods::{Kind, Trust, momentum_coefficient};
@@ -104,18 +103,15 @@ impl Rule for AdaMdos {
 }
 
 pub(super) const KIND: Kind = Kind {
-    name: "adamdos",
-    about: "AdaMDOS: adaptive steps along a tracked STORM estimate",
-    alters: None,
     reference: "Huang & Zhao 2024",
     trust: Trust::C,
-    graphs: &[Subgraph::Full],
     parameters: &[
         STORM,
         Parameter::number("decay", "ϱ in [0, 1], what is kept of the squares", 0.9),
         Parameter::number("offset", "ρ > 0, added to the root of the squares", 0.5),
         Parameter::number("mixing", "ι in (0, 1], the share of a step that is taken", 0.9),
     ],
-    build: |parameters| Ok(Box::new(AdaMdos::from_parameters(parameters)?)),
-    with_estimator: None,
+    ..Kind::new("adamdos", "AdaMDOS: adaptive steps along a tracked STORM estimate", |parameters| {
+        Ok(Box::new(AdaMdos::from_parameters(parameters)?))
+    })
 };

@@ -6,7 +6,6 @@
 //! digraph. No bias is corrected: where data differ, agents stop an O(η) apart.
 
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::{At, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
@@ -103,13 +102,11 @@ const COMBINE_FIRST: Parameter = Parameter::flag(
 );
 
 pub(super) const KIND: Kind = Kind {
-    name: "dsgd",
-    about: "decentralised SGD: step, and average with the neighbours",
-    alters: None,
     reference: "Lian, Zhang, Zhang, Hsieh, Zhang & Liu 2017",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
     parameters: &[COMBINE_FIRST],
-    build: |parameters| Around::new(parameters)?.around(Gradient),
     with_estimator: Some(|parameters, estimator| with_any(estimator, Around::new(parameters)?)),
+    ..Kind::new("dsgd", "decentralised SGD: step, and average with the neighbours", |parameters| {
+        Around::new(parameters)?.around(Gradient)
+    })
 };

@@ -22,7 +22,6 @@
 //! with s = √(1−ρ²), the same number. There β is not free but √η_w (convex) or 1 − n^(−1/3)(1 − √η_w)
 //! (nonconvex); here λ = 1−β is a parameter.
 
-use crate::graph::Subgraph;
 use crate::method::{Ask, At, Exchange, Mail, Network, Profile, Reliance, Rule};
 use crate::methods::estimator::{self, Estimator, Momentum};
 use crate::methods::{Kind, MOMENTUM, Trust};
@@ -171,15 +170,14 @@ const ACCELERATION: Parameter = Parameter::number(
 );
 
 pub(super) const PLAIN: Kind = Kind {
-    name: "dsmt",
-    about: "distributed stochastic momentum tracking: momentum is tracked, and mixed twice a round",
-    alters: None,
     reference: "Huang, Pu & Nedić 2024",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
     parameters: &[MOMENTUM],
-    build: |parameters| Ok(Box::new(Dsmt::new(parameters.real("momentum")?)?)),
-    with_estimator: None,
+    ..Kind::new(
+        "dsmt",
+        "distributed stochastic momentum tracking: momentum is tracked, and mixed twice a round",
+        |parameters| Ok(Box::new(Dsmt::new(parameters.real("momentum")?)?)),
+    )
 };
 
 pub(super) const ACCELERATED: Kind = Kind {

@@ -20,7 +20,7 @@
 //! matchings for D², on sparse random links for exact diffusion.
 
 use crate::graph::mixing::Mixing;
-use crate::graph::topology::{Subgraph, Topology};
+use crate::graph::topology::Topology;
 use crate::method::{At, Mail, Method, Network, Profile, Reliance, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust, slope};
@@ -146,15 +146,14 @@ fn least_eigenvalue(w: &Mixing) -> f64 {
 }
 
 pub(super) const EXACT_DIFFUSION: Kind = Kind {
-    name: "exact-diffusion",
-    about: "exact diffusion: no bias where data differ, for the price of one exchange",
-    alters: None,
     reference: "Yuan, Ying, Zhao & Sayed 2019; Alghunaim & Yuan 2022",
     trust: Trust::B,
-    graphs: &[Subgraph::Full],
-    parameters: &[],
-    build: |_| Ok(Box::new(ExactDiffusion::new(Gradient))),
     with_estimator: Some(|_, estimator| with_any(estimator, Around(0.5))),
+    ..Kind::new(
+        "exact-diffusion",
+        "exact diffusion: no bias where data differ, for the price of one exchange",
+        |_| Ok(Box::new(ExactDiffusion::new(Gradient))),
+    )
 };
 
 pub(super) const D2: Kind = Kind {

@@ -11,7 +11,6 @@
 //! and the first gradients are blown up by as much. That is the rule, not its implementation.
 
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
@@ -85,13 +84,12 @@ impl Skeleton for Around {
 }
 
 pub(super) const KIND: Kind = Kind {
-    name: "frost",
-    about: "FROST, or Pull-Diag-GT: gradient tracking for agents that do not know who hears them",
-    alters: None,
     reference: "Xin, Xi & Khan 2019",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
-    parameters: &[],
-    build: |_| Ok(Box::new(Frost::from_estimator(Gradient))),
     with_estimator: Some(|_, estimator| with_any(estimator, Around)),
+    ..Kind::new(
+        "frost",
+        "FROST, or Pull-Diag-GT: gradient tracking for agents that do not know who hears them",
+        |_| Ok(Box::new(Frost::from_estimator(Gradient))),
+    )
 };

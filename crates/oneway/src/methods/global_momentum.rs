@@ -13,7 +13,6 @@
 //! mean. β = 0 is DSGD in both. Neither corrects DSGD's own bias.
 
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::{At, Mail, Network, Profile, Rule};
 use crate::methods::{HEAVY_BALL, Kind, Trust, heavy_ball_coefficient, slope};
 use crate::numeric::Real;
@@ -91,15 +90,14 @@ impl Rule for GlobalMomentum {
 }
 
 pub(super) const QG_DSGDM: Kind = Kind {
-    name: "qg-dsgdm",
-    about: "DSGD with quasi-global momentum: momentum from the way through the network",
-    alters: None,
     reference: "Lin, Karimireddy, Stich & Jaggi 2021",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
     parameters: &[HEAVY_BALL],
-    build: |parameters| Ok(Box::new(GlobalMomentum::quasi_global(parameters.real("heavy_ball")?)?)),
-    with_estimator: None,
+    ..Kind::new(
+        "qg-dsgdm",
+        "DSGD with quasi-global momentum: momentum from the way through the network",
+        |parameters| Ok(Box::new(GlobalMomentum::quasi_global(parameters.real("heavy_ball")?)?)),
+    )
 };
 
 pub(super) const DECENTLAM: Kind = Kind {

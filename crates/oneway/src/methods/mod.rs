@@ -80,6 +80,36 @@ pub enum Trust {
 entry!(Kind, "method");
 
 impl Kind {
+    /// An entry with a name, a line about it and a constructor. It uses all links of a topology, has no
+    /// parameters and no room for an estimator, its rule is from memory and nobody's; other fields say
+    /// otherwise:
+    ///
+    /// ```
+    /// use oneway::prelude::*;
+    /// static MINE: Kind = Kind {
+    ///     reference: "me, 2026",
+    ///     ..Kind::new("mine", "SMTPP by another name", |_| Ok(Box::new(methods::Smtpp::new(0.2)?)))
+    /// };
+    /// assert_eq!(MINE.method([]).unwrap().network(), Network::PushPull);
+    /// ```
+    pub const fn new(
+        name: &'static str,
+        about: &'static str,
+        build: fn(&Parameters) -> Result<Box<dyn Method>>,
+    ) -> Self {
+        Kind {
+            name,
+            about,
+            alters: None,
+            reference: "",
+            trust: Trust::C,
+            graphs: &[Subgraph::Full],
+            parameters: &[],
+            build,
+            with_estimator: None,
+        }
+    }
+
     /// The method with these parameters; defaults fill the gaps.
     ///
     /// ```

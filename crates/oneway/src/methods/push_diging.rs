@@ -9,7 +9,6 @@
 //!   floor.
 
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, AnyEstimator, Estimator, Gradient, Skeleton, with_any};
 use crate::methods::{Kind, Trust};
@@ -126,15 +125,12 @@ impl Skeleton for Around {
 }
 
 pub(super) const KIND: Kind = Kind {
-    name: "push-diging",
-    about: "Push-DIGing: gradient tracking through push-sum",
-    alters: None,
     reference: "Nedić, Olshevsky & Shi 2017",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
-    parameters: &[],
-    build: |_| Ok(Box::new(PUSH_DIGING)),
     with_estimator: Some(|_, estimator| with_any(estimator, Around(Order::Adapt))),
+    ..Kind::new("push-diging", "Push-DIGing: gradient tracking through push-sum", |_| {
+        Ok(Box::new(PUSH_DIGING))
+    })
 };
 
 pub(super) const ADD_OPT: Kind = Kind {

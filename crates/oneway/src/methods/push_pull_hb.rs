@@ -83,13 +83,14 @@ impl Skeleton for Around {
 }
 
 pub(super) const KIND: Kind = Kind {
-    name: "push-pull-hb",
-    about: "Push-Pull-HB: Push-Pull with momentum after tracking, the other order than SMTPP's",
-    alters: None,
     reference: "the ablation of SMTPP's order",
     trust: Trust::A,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[MOMENTUM],
-    build: |parameters| Ok(Box::new(PushPullHb::new(Gradient, parameters.real("momentum")?)?)),
     with_estimator: Some(|parameters, estimator| with_any(estimator, Around(parameters.real("momentum")?))),
+    ..Kind::new(
+        "push-pull-hb",
+        "Push-Pull-HB: Push-Pull with momentum after tracking, the other order than SMTPP's",
+        |parameters| Ok(Box::new(PushPullHb::new(Gradient, parameters.real("momentum")?)?)),
+    )
 };

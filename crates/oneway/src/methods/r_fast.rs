@@ -99,13 +99,13 @@ impl Skeleton for Around {
 }
 
 pub(super) const KIND: Kind = Kind {
-    name: "r-fast",
-    about: "R-FAST: Push-Pull along the kept share of the tracker, made for agents that wake when they like",
-    alters: None,
     reference: "Zhu, Tian, Huang, Xu & He 2024",
     trust: Trust::C,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
-    parameters: &[],
-    build: |_| Ok(Box::new(RFast::from_estimator(Gradient))),
     with_estimator: Some(|_, estimator| with_any(estimator, Around)),
+    ..Kind::new(
+        "r-fast",
+        "R-FAST: Push-Pull along the kept share of the tracker, made for agents that wake when they like",
+        |_| Ok(Box::new(RFast::from_estimator(Gradient))),
+    )
 };

@@ -8,7 +8,6 @@
 //!   it is not sent.
 
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::{At, Carries, Mail, Method, Network, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, HeavyBall, Skeleton, with_any};
 use crate::methods::{HEAVY_BALL, Kind, Trust};
@@ -88,15 +87,10 @@ impl Skeleton for Around {
 }
 
 pub(super) const KIND: Kind = Kind {
-    name: "sgp",
-    about: "Stochastic Gradient Push: SGD through push-sum",
-    alters: None,
     reference: "Assran, Loizou, Ballas & Rabbat 2019",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
-    parameters: &[],
-    build: |_| Ok(Box::new(SGP)),
     with_estimator: Some(|_, estimator| with_any(estimator, Around)),
+    ..Kind::new("sgp", "Stochastic Gradient Push: SGD through push-sum", |_| Ok(Box::new(SGP)))
 };
 
 pub(super) const MOMENTUM: Kind = Kind {

@@ -109,27 +109,27 @@ pub(super) fn push_pull(estimator: AnyEstimator) -> Result<Box<dyn Method>> {
 }
 
 pub(super) const SMTPP: Kind = Kind {
-    name: "smtpp",
-    about: "Stochastic Momentum Tracking Push-Pull: tracks momentum on the push graph, pulls models",
-    alters: None,
     reference: "Fan, Liao, Xu, Guo & Dian",
     trust: Trust::A,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[MOMENTUM],
-    build: |parameters| Ok(Box::new(Smtpp::new(parameters.real("momentum")?)?)),
-    with_estimator: None,
+    ..Kind::new(
+        "smtpp",
+        "Stochastic Momentum Tracking Push-Pull: tracks momentum on the push graph, pulls models",
+        |parameters| Ok(Box::new(Smtpp::new(parameters.real("momentum")?)?)),
+    )
 };
 
 pub(super) const PUSH_PULL_KIND: Kind = Kind {
-    name: "push-pull",
-    about: "(Stochastic) Push-Pull: tracks gradients on the push graph, pulls models",
-    alters: None,
     reference: "Pu, Shi, Xu & Nedić 2020; You & Pu",
     trust: Trust::A,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
-    parameters: &[],
-    build: |_| Ok(Box::new(PUSH_PULL)),
     with_estimator: Some(|_, estimator| push_pull(estimator)),
+    ..Kind::new(
+        "push-pull",
+        "(Stochastic) Push-Pull: tracks gradients on the push graph, pulls models",
+        |_| Ok(Box::new(PUSH_PULL)),
+    )
 };
 
 pub(super) const STPP: Kind = Kind {

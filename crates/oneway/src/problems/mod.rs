@@ -1,5 +1,6 @@
 //! The problems.
 
+mod any_model;
 mod batch;
 mod finite_sum;
 mod from_fn;
@@ -9,6 +10,7 @@ mod models;
 mod quadratic;
 mod sharing;
 
+pub use any_model::AnyModel;
 pub use batch::Batch;
 pub use finite_sum::{FiniteSum, Regulariser};
 pub use from_fn::{Failure, FromFn};

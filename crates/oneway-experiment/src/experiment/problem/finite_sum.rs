@@ -6,9 +6,8 @@ use anyhow::Result;
 use oneway::data::libsvm::Labels;
 use oneway::data::partition::Partition;
 use oneway::data::{Dataset, Split, Synthetic};
-use oneway::problem::Problem;
 use oneway::problems::{
-    Batch, FiniteSum, LeastSquares, Model, Regulariser, Robust, RobustLoss, Sharing, Softmax, TwoLayer,
+    AnyModel, Batch, LeastSquares, Regulariser, Robust, RobustLoss, Sharing, Softmax, TwoLayer,
 };
 use toml::Value;
 
@@ -111,20 +110,20 @@ impl FiniteSumSpec {
         let hashes: Vec<String> = [Some(&data), test.as_ref()].into_iter().flatten().map(hash).collect();
         let sha256 = fingerprint(&hashes);
         let features = data.features;
-        let problem = match *model {
+        let model = match *model {
             ModelSpec::Softmax => {
-                let model = Softmax::with_classes(features, &self.classes_of(&data)?)?;
-                self.problem(model, agents, data, test)?
+                AnyModel::Softmax(Softmax::with_classes(features, &self.classes_of(&data)?)?)
             }
             ModelSpec::TwoLayer { hidden } => {
-                let model = TwoLayer::with_classes(features, &self.classes_of(&data)?, hidden, *seed)?;
-                self.problem(model, agents, data, test)?
+                let classes = self.classes_of(&data)?;
+                AnyModel::TwoLayer(TwoLayer::with_classes(features, &classes, hidden, *seed)?)
             }
-            ModelSpec::LeastSquares => self.problem(LeastSquares::new(features), agents, data, test)?,
-            ModelSpec::Robust { loss, scale } => {
-                self.problem(Robust::new(features, loss, scale)?, agents, data, test)?
-            }
+            ModelSpec::LeastSquares => AnyModel::LeastSquares(LeastSquares::new(features)),
+            ModelSpec::Robust { loss, scale } => AnyModel::Robust(Robust::new(features, loss, scale)?),
         };
+        let Self { partition, regulariser, batch, seed, .. } = *self;
+        let sharing = Sharing { agents, partition, batch, seed };
+        let problem = model.into_problem(data, regulariser, sharing, test)?;
         let quadratic =
             matches!((self.model, self.regulariser), (ModelSpec::LeastSquares, Regulariser::Ridge(_)));
         let minimiser = if quadratic { Minimiser::OfQuadratic } else { Minimiser::Unknown };
@@ -135,23 +134,6 @@ impl FiniteSumSpec {
     fn prepared(&self, dataset: &DatasetSpec) -> Result<Dataset> {
         let data = dataset.load(Labels::Numbers)?;
         Ok(if self.intercept { data.with_intercept()? } else { data })
-    }
-
-    fn problem(
-        &self,
-        model: impl Model + 'static,
-        agents: usize,
-        data: Dataset,
-        test: Option<Dataset>,
-    ) -> Result<Box<dyn Problem>> {
-        let Self { partition, regulariser, batch, seed, .. } = *self;
-        let sharing = Sharing { agents, partition, batch, seed };
-        let problem = FiniteSum::new(model, &data, regulariser, sharing)?;
-        drop(data); // before a test split is taken in: large ones are hundreds of megabytes
-        Ok(match test {
-            Some(test) => Box::new(problem.with_test(test)?),
-            None => Box::new(problem),
-        })
     }
 }
 

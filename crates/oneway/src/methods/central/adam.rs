@@ -6,7 +6,6 @@
 
 use super::{Central, Descent};
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::{At, OfRound};
 use crate::methods::{Kind, Trust};
 use crate::numeric::Real;
@@ -58,17 +57,14 @@ impl Descent for AdamDescent {
 }
 
 pub(in crate::methods) const KIND: Kind = Kind {
-    name: "adam",
-    about: "centralised Adam: as if everyone heard everyone",
-    alters: None,
     reference: "Kingma & Ba 2015",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
     parameters: &[
         Parameter::number("beta1", "β₁ in [0, 1), what is kept of the mean", 0.9),
         Parameter::number("beta2", "β₂ in [0, 1), what is kept of the squares", 0.999),
         Parameter::number("epsilon", "ε > 0, added to the root of the squares", 1e-8),
     ],
-    build: |parameters| Ok(Box::new(Central::from_descent(AdamDescent::from_parameters(parameters)?))),
-    with_estimator: None,
+    ..Kind::new("adam", "centralised Adam: as if everyone heard everyone", |parameters| {
+        Ok(Box::new(Central::from_descent(AdamDescent::from_parameters(parameters)?)))
+    })
 };

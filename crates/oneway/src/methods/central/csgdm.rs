@@ -4,7 +4,6 @@
 
 use super::{Central, Descent};
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::At;
 use crate::methods::{Kind, MOMENTUM, Trust, momentum_coefficient};
 use crate::numeric::Real;
@@ -38,13 +37,12 @@ impl Descent for MomentumDescent {
 }
 
 pub(in crate::methods) const KIND: Kind = Kind {
-    name: "csgdm",
-    about: "centralised SGD with momentum: the bound, as if everyone heard everyone",
-    alters: None,
     reference: "Sutskever, Martens, Dahl & Hinton 2013",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
     parameters: &[MOMENTUM],
-    build: |parameters| Ok(Box::new(Csgdm::new(parameters.real("momentum")?)?)),
-    with_estimator: None,
+    ..Kind::new(
+        "csgdm",
+        "centralised SGD with momentum: the bound, as if everyone heard everyone",
+        |parameters| Ok(Box::new(Csgdm::new(parameters.real("momentum")?)?)),
+    )
 };

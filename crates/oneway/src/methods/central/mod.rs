@@ -17,7 +17,6 @@ pub(super) use csgdm::KIND as CSGDM;
 use std::fmt::Debug;
 
 use crate::Result;
-use crate::graph::Subgraph;
 use crate::method::{Ask, At, Mail, Method, Network, Numbers, OfRound, Profile, Roles, Rule};
 use crate::methods::estimator::{self, Estimator, Gradient, Skeleton, Storm, with_any};
 use crate::methods::{Kind, Trust};
@@ -157,15 +156,12 @@ impl Skeleton for Around {
 }
 
 pub(super) const SGD: Kind = Kind {
-    name: "sgd",
-    about: "centralised SGD: as if everyone heard everyone",
-    alters: None,
     reference: "Robbins & Monro 1951",
     trust: Trust::A,
-    graphs: &[Subgraph::Full],
-    parameters: &[],
-    build: |_| Ok(Box::new(Central::from_descent(Plain))),
     with_estimator: Some(|_, estimator| with_any(estimator, Around)),
+    ..Kind::new("sgd", "centralised SGD: as if everyone heard everyone", |_| {
+        Ok(Box::new(Central::from_descent(Plain)))
+    })
 };
 
 /// The mean of the agents' estimates is STORM's estimate on the mean of their samples: it is linear in the

@@ -146,17 +146,18 @@ fn is_deterministic(codec: &dyn Codec) -> bool {
 
 pub(in crate::methods) const C_GT: Coded = Coded {
     kind: Kind {
-        name: "c-gt",
-        about: "compressed gradient tracking: only what has changed is sent, encoded (by default in 4 bits a number)",
         alters: Some(
             "with p − γ(p̂ − Wp̂) in place of Wp, for p = x and p = v; p̂ = h + 𝒞(p − h), h⁺ = h + α(p̂ − h)",
         ),
         reference: "Liao, Li, Huang & Pu 2022",
         trust: Trust::B,
-        graphs: &[Subgraph::Full],
         parameters: &[gamma(0.5), alpha(0.5)],
-        build: |given| C_GT.method(given, None, None),
         with_estimator: Some(|given, estimator| C_GT.method(given, Some(estimator), None)),
+        ..Kind::new(
+            "c-gt",
+            "compressed gradient tracking: only what has changed is sent, encoded (by default in 4 bits a number)",
+            |given| C_GT.method(given, None, None),
+        )
     },
     codec: ("quantise", &[("bits", 4.0)]),
     build: |given, estimator, codec| {

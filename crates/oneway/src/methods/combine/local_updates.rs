@@ -149,15 +149,14 @@ const LOCAL_STEPS: Parameter =
 /// Not in the literature. Tested: Q = 1 is SMTPP bit for bit, Σv = Σm, and it finds x*. Not verified, for
 /// there is no text to verify it against: no rate is known, and how η should shrink with Q is open.
 pub(in crate::methods) const LOCAL_SMTPP: Kind = Kind {
-    name: "local-smtpp",
-    about: "SMTPP with Q steps for each exchange",
     alters: Some("then Q − 1 times the same with R = C = I, without an exchange and with fresh samples"),
     reference: "local updates of Fan, Liao, Xu, Guo & Dian's method",
     trust: Trust::C,
     graphs: &[Subgraph::Full, Subgraph::Trees, Subgraph::LazyTrees],
     parameters: &[MOMENTUM, LOCAL_STEPS],
-    build: |given| local("local-smtpp", given, Box::new(Smtpp::new(given.real("momentum")?)?)),
-    with_estimator: None,
+    ..Kind::new("local-smtpp", "SMTPP with Q steps for each exchange", |given| {
+        local("local-smtpp", given, Box::new(Smtpp::new(given.real("momentum")?)?))
+    })
 };
 
 fn local(owner: &str, given: &Parameters, inner: Box<dyn Method>) -> Result<Box<dyn Method>> {

@@ -1,7 +1,6 @@
 //! Several exchanges a round: what arrived is sent on, so that the method is handed R^K·pull and C^K·push.
 
 use super::holding::Holding;
-use crate::graph::Subgraph;
 use crate::method::{
     Ask, Exchange, Gradient as Given, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes,
 };
@@ -115,13 +114,12 @@ fn multi_gossip(given: &Parameters, estimator: Option<AnyEstimator>) -> Result<B
 }
 
 pub(in crate::methods) const MULTI_GOSSIP: Kind = Kind {
-    name: "multi-gossip",
-    about: "Push-Pull with K exchanges a round and gradients of K samples",
     alters: Some("with R^K and C^K in place of R and C: K exchanges a round"),
     reference: "Liang and others 2025",
     trust: Trust::C,
-    graphs: &[Subgraph::Full],
     parameters: &[GOSSIP],
-    build: |given| multi_gossip(given, None),
     with_estimator: Some(|given, estimator| multi_gossip(given, Some(estimator))),
+    ..Kind::new("multi-gossip", "Push-Pull with K exchanges a round and gradients of K samples", |given| {
+        multi_gossip(given, None)
+    })
 };
