@@ -25,7 +25,7 @@ SUMMARY = BOOK / "SUMMARY.md"
 
 RUN = ("sh", "toml", "rust", "python")
 """Languages whose blocks are run, or say why not."""
-SHOWN = ("text", "csv", "bibtex", "py", "pycon")
+SHOWN = ("text", "csv", "json", "latex", "bibtex", "py", "pycon")
 """Languages that only show something: output, files, signatures; `pycon` is run from the docstrings."""
 
 INSTRUCTIONS = ("not run", "slow", "budget", "file", "exit")
