@@ -122,6 +122,29 @@ bench-certificate:
 methods-page:
     cargo run --release -p oneway-lab -- methods --page docs
 
+# docs/commands.md from `--help`, docs/codecs.md from the registry, the lists of decisions, the book's table of contents
+reference-pages:
+    cargo build --release -p oneway-lab -p oneway-agent
+    scripts/reference-pages
+
+# The same
+commands-page: reference-pages
+
+# The book over docs/, in out/book; `just book serve --open` shows it while you write
+book *arguments:
+    scripts/book {{arguments}}
+
+# The book as a reader meets it, in headless Chromium: widths, themes, pictures, search
+check-book shots="out/shots-book": book
+    scripts/with-browser scripts/check-book.mjs out/book {{shots}}
+
+# Every block of README and the book that can run, the slow ones too: three minutes of processor time; Python's are in `just python`
+docs-test:
+    cargo build --release -p oneway-lab -p oneway-agent --bins
+    cargo build --release -p oneway --examples
+    scripts/check-docs --run target/release
+    scripts/check-docs --run target/release --slow
+
 # Agents on a ring against bare Zenoh and plain TCP, in one run; `agents=3 dim=1000000 rounds=50` for long rows
 bench-agents *arguments:
     cargo bench --profile release -p oneway-agent --bench links -- {{arguments}}

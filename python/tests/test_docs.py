@@ -1,4 +1,7 @@
-"""Every ```python block of the pages runs as printed; a ```text block after it is what it prints."""
+"""Every ```python block of the pages runs as printed; a ```text block after it is what it prints.
+
+Which pages and blocks there are is said by scripts/docs/documents.py, the same for all languages.
+"""
 
 from __future__ import annotations
 
@@ -9,21 +12,40 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("matplotlib").use("Agg")
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "python/README.md", "docs/python.md")
 OPTIONAL = (
     "jax",
     "torch",
 )  # a block that imports one of them is left out where it is not installed, unless ONEWAY_REQUIRES has it
-BLOCK = re.compile(
-    r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?", re.DOTALL | re.MULTILINE
-)
+
+
+def documents() -> Any:
+    """The module that knows the pages."""
+    path = ROOT / "scripts" / "docs" / "documents.py"
+    spec = importlib.util.spec_from_file_location("documents", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules["documents"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+DOCUMENTS = documents()
+
+
+def blocks(page: Path) -> list[Any]:
+    """The blocks of a page that are run."""
+    found = (block for block in DOCUMENTS.blocks(page) if block.language == "python")
+    return [block for block in found if "not run" not in block.instructions]
+
+
+PAGES = [page for page in DOCUMENTS.pages() if blocks(page)]
 
 
 def missing(code: str) -> bool:
@@ -33,42 +55,29 @@ def missing(code: str) -> bool:
     return any(name not in required and importlib.util.find_spec(name) is None for name in needed)
 
 
-def blocks(page: Path) -> Iterator[tuple[int, str, str | None]]:
-    """The line before each block, the block, and what it is said to print."""
-    text = page.read_text(encoding="utf-8")
-    for found in BLOCK.finditer(text):
-        yield text.count("\n", 0, found.start("code")), found["code"], found["printed"]
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_blocks_run_as_printed(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_blocks_run_as_printed(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import matplotlib.pyplot as plt
 
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "page"}
-    for before, code, said in blocks(ROOT / name):
-        if missing(code):
+    for block in blocks(page):
+        if missing(block.code):
             continue
-        program = compile("\n" * before + code, name, "exec")  # tracebacks have the page's lines
+        # tracebacks have the page's lines
+        program = compile("\n" * (block.line - 1) + block.code, str(page), "exec")
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(program, namespace)
-        assert said is None or printed.getvalue() == said, (
-            f"{name}, line {before}: it prints\n{printed.getvalue()}"
+        assert block.after is None or printed.getvalue() == block.after, (
+            f"{block.place}: it prints\n{printed.getvalue()}"
         )
     plt.close("all")
 
 
-def test_pages_have_blocks() -> None:
-    for name in PAGES[1:]:
-        assert len(list(blocks(ROOT / name))) >= 3
-
-
-def test_links_lead_somewhere() -> None:
-    for name in PAGES[1:]:
-        page = ROOT / name
-        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            assert "://" in target or (page.parent / target).exists(), f"{name}: {target}"
+def test_the_pages_that_should_have_blocks_do() -> None:
+    names = {str(page.relative_to(ROOT)) for page in PAGES}
+    assert names >= {"README.md", "python/README.md", "docs/python.md", "docs/tutorials/own-method-python.md"}
 
 
 def test_the_reference_is_what_the_docstrings_say() -> None:
