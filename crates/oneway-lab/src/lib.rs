@@ -9,6 +9,7 @@ mod draw;
 mod number;
 mod request;
 mod studies;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -65,6 +66,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Audit(audit) => commands::audit::audit(&audit),
         Command::Verify(verify) => commands::verify::verify(&verify),
         Command::Replay(replay) => commands::replay::replay(&replay),
+        Command::Watch(watch) => commands::watch::watch(&watch),
         Command::Report(report) => commands::report::report(&report),
         Command::Certify(certify) => commands::certify::certify(&certify),
         Command::Compare(compare) => commands::compare::compare(&compare),

@@ -14,6 +14,7 @@ pub(crate) mod sweep_stability;
 pub(crate) mod table;
 pub(crate) mod tune;
 pub(crate) mod verify;
+pub(crate) mod watch;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
