@@ -5,7 +5,7 @@
 //!    of it) of that, and refuses what cannot run.
 //! 3. [`Runner`](runner::Runner) runs cells; a [store](results::cells::CellStore) keeps those that are
 //!    finished.
-//! 4. [`results`] writes and reads `curves.csv` and `summary.json`.
+//! 4. [`results`] writes and reads `curves.csv` and `summary.json`; [`live`] shows a run while it runs.
 //!
 //! [`networked`] is what agents on a network need of the same.
 
@@ -14,6 +14,7 @@ mod experiment;
 pub mod files;
 mod hash;
 mod identity;
+pub mod live;
 pub mod networked;
 pub mod problem_facts;
 pub mod progress;

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 
 use crate::experiment::plan::Cell;
 use crate::experiment::spec::RunSpec;
+use crate::live::{CellLive, Live};
 use crate::progress::{CellProgress, Progress, Silent, Watcher};
 use crate::results::cells::{CellResult, CellStatus, CellStore, End, Estimates, Ran};
 
@@ -34,6 +35,7 @@ pub struct Runner {
     keeps_failed: bool,
     keeps_estimates: bool,
     watcher: Option<Box<dyn Watcher>>,
+    live: Option<Live>,
     around: fn(&mut (dyn FnMut() + Send)),
 }
 
@@ -48,6 +50,7 @@ impl Runner {
             keeps_failed: false,
             keeps_estimates: false,
             watcher: None,
+            live: None,
             around: |work| work(),
         })
     }
@@ -71,6 +74,18 @@ impl Runner {
     /// The same, which shows what it measures. States are then measured one by one, not a few at a time.
     pub fn watched_by(self, watcher: Box<dyn Watcher>) -> Self {
         Self { watcher: Some(watcher), ..self }
+    }
+
+    /// The same, whose cells show themselves while they run.
+    pub fn showing_live(self, live: Live) -> Self {
+        Self { live: Some(live), ..self }
+    }
+
+    /// Notes how a run that shows itself has ended: all of it, or up to an interruption.
+    pub fn end_live(&self) {
+        if let Some(live) = &self.live {
+            live.end(if self.is_interrupted() { "interrupted" } else { "completed" });
+        }
     }
 
     /// The same, which runs each cell inside of `around`: where a thread has to be prepared for what a
@@ -175,15 +190,24 @@ impl Runner {
     fn compute(&self, cell: &Cell<'_>, spare: bool, bar: Box<dyn CellProgress>) -> Result<CellResult> {
         let (run, setup, extras) = (cell.entry.run, cell.setup(), cell.extras());
         let mut engine = cell.entry.engine(setup)?;
-        let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<ControlFlow<()>> + '_)| {
-            let mut watch = Watch { run, record, bar, interrupted: &self.interrupted };
+        let live = self.live.as_ref().map(|live| live.cell(cell));
+        let watched = |record: &mut Record<'_>| {
+            let mut watch = Watch { run, record, bar, live, interrupted: &self.interrupted };
             let outcome = engine.run(run.iterations, look_every(run.record_every), &mut watch);
-            (outcome, Instant::now())
+            (outcome, Instant::now(), watch.live)
         };
-        let ((outcome, waited), points) = match spare {
+        let ((outcome, waited, live), points) = match spare {
             true => {
                 let run = |recorder: &mut record::ConcurrentRecorder<'_, '_>| {
-                    watched(&mut |view| recorder.record(view).map(ControlFlow::Continue))
+                    watched(&mut |view, live| {
+                        if let Some(live) = live.filter(|live| live.is_due()) {
+                            for batch in recorder.measured_from(live.batches) {
+                                live.add(&batch);
+                                live.batches += 1;
+                            }
+                        }
+                        recorder.record(view).map(ControlFlow::Continue)
+                    })
                 };
                 record::concurrently(setup, extras, run)?
             }
@@ -191,10 +215,13 @@ impl Runner {
                 let mut recorder = Recorder::new(extras);
                 // what somebody waits for, and what may fail later, is measured at once
                 let soon = self.watcher.is_some() || setup.problem.at_once();
-                let (outcome, waited) = watched(&mut |view| {
+                let (outcome, waited, live) = watched(&mut |view, live| {
                     recorder.record(view)?;
                     if soon {
                         recorder.measure(view)?;
+                    }
+                    if let Some(live) = live {
+                        live.add(&recorder.measured()[live.count()..]);
                     }
                     Ok(match (&self.watcher, recorder.last()) {
                         (Some(watcher), Some(point)) => watcher.measured(cell, point),
@@ -207,7 +234,7 @@ impl Runner {
                     }
                     Ok(outcome)
                 });
-                ((outcome, waited), recorder.into_measured())
+                ((outcome, waited, live), recorder.into_measured())
             }
         };
         let mut reason = None;
@@ -232,6 +259,9 @@ impl Runner {
             CellStatus::Failed if self.is_interrupted() => CellStatus::Stopped, // the reason is that it was asked to stop
             status => status.judged_by(&points),
         };
+        if let Some(live) = live {
+            live.end(&engine.view(), status, &points);
+        }
         let end = End {
             reason: reason.filter(|_| status == CellStatus::Failed),
             status,
@@ -263,21 +293,28 @@ pub(crate) fn look_every(record_every: u64) -> u64 {
     (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)
 }
 
-/// Records what is to be recorded, moves the bar, and stops when the user asks to.
-struct Watch<'a> {
+/// Records a state; whoever shows the cell is given what has been measured by then.
+type Record<'a> = dyn FnMut(&View<'_>, Option<&mut CellLive<'_>>) -> oneway::Result<ControlFlow<()>> + 'a;
+
+/// Records what is to be recorded, moves the bar, shows the cell, and stops when the user asks to.
+struct Watch<'a, 'l> {
     run: RunSpec,
-    record: &'a mut (dyn FnMut(&View<'_>) -> oneway::Result<ControlFlow<()>> + 'a),
+    record: &'a mut Record<'a>,
     bar: Box<dyn CellProgress>,
+    live: Option<CellLive<'l>>,
     interrupted: &'a AtomicBool,
 }
 
-impl Observer for Watch<'_> {
+impl Observer for Watch<'_, '_> {
     fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
         let mut flow = ControlFlow::Continue(());
         if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
-            flow = (self.record)(view)?;
+            flow = (self.record)(view, self.live.as_mut())?;
         }
         self.bar.reach(view.k);
+        if let Some(live) = self.live.as_mut().filter(|live| live.is_due()) {
+            live.look(view);
+        }
         Ok(if self.interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { flow })
     }
 }

@@ -10,6 +10,7 @@ mod number;
 mod request;
 mod studies;
 mod terminal;
+mod watch;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -95,6 +96,7 @@ fn run(args: Args) -> anyhow::Result<ExitCode> {
         Command::Audit(audit) => commands::audit::audit(&audit),
         Command::Verify(verify) => commands::verify::verify(&verify),
         Command::Replay(replay) => commands::replay::replay(&replay),
+        Command::Watch(watch) => commands::watch::watch(&watch),
         Command::Report(report) => commands::report::report(&report),
         Command::Certify(certify) => commands::certify::certify(&certify),
         Command::Plot(plot) => commands::plot::plot(&plot),

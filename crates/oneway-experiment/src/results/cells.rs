@@ -150,7 +150,7 @@ impl CellStore {
 
     /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for
     /// dead.
-    pub(crate) fn get(&self, key: &str) -> Option<CellResult> {
+    pub fn get(&self, key: &str) -> Option<CellResult> {
         let path = path(self.0.as_ref()?, key);
         let text = fs::read(&path).ok()?;
         let result = String::from_utf8(text).ok().and_then(|text| read(key, &text));

@@ -38,6 +38,8 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Run asynchronous cells again from their logs of arrivals and compare the final states
     Replay(ReplayArgs),
+    /// Show results folders on a local page, while they are filled and afterwards
+    Watch(WatchArgs),
     /// Draw the figures and the page of a results folder again, without running anything
     Report(ReportArgs),
     /// Draw figures for a paper from results folders: size, methods, axes, bands, SVG, PDF, LaTeX
@@ -136,6 +138,16 @@ pub(crate) struct NewArgs {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct WatchArgs {
+    /// Results folders, or folders of them; those of runs with --live are shown while they are filled
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) dirs: Vec<PathBuf>,
+    /// Port of 127.0.0.1 [default: one that is free]
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
@@ -151,6 +163,15 @@ pub(crate) struct RunArgs {
     /// Write curves.csv and summary.json only: no figures, no page
     #[arg(long)]
     pub(crate) no_report: bool,
+    /// Show the run on a local page, also once it is done: until Ctrl-C
+    #[arg(long)]
+    pub(crate) watch: bool,
+    /// Port of 127.0.0.1 for that page [default: the one it had before, or one that is free]
+    #[arg(long, value_name = "PORT", requires = "watch", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) port: Option<u16>,
+    /// Write what `oneway watch` shows while the run goes on; --watch does so too
+    #[arg(long)]
+    pub(crate) live: bool,
     /// Also write a log of arrivals for each asynchronous cell, for `replay`
     #[arg(long)]
     pub(crate) log_arrivals: bool,

@@ -111,6 +111,7 @@ impl<'a> Setup<'a> {
             bytes_sent: None,
             time: None,
             precision: Precision::F64,
+            steps: &[],
         }
     }
 }

@@ -55,6 +55,8 @@ pub struct View<'a> {
     pub time: Option<f64>,
     /// What the states are made of; they are shown in double precision.
     pub precision: Precision,
+    /// Steps that each agent has done, where each has a count of its own; empty where all have done k.
+    pub(crate) steps: &'a [u64],
 }
 
 /// A state that comes from elsewhere, such as a file or another program, to be shown to observers and
@@ -130,6 +132,12 @@ impl<'a> View<'a> {
     /// Agent i's estimate of the minimiser: the first vector of its state.
     pub fn estimate(&self, i: usize) -> &'a [f64] {
         &self.state(i)[..self.d]
+    }
+
+    /// How many steps each agent is behind the one that has done most; nothing where all keep step.
+    pub fn lags(&self) -> Option<Vec<u64>> {
+        let most = *self.steps.iter().max()?;
+        Some(self.steps.iter().map(|steps| most - steps).collect())
     }
 
     /// Vector number `index` of agent i's state.

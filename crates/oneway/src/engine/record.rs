@@ -92,6 +92,11 @@ impl Recorder {
         self.measured.last()
     }
 
+    /// What has been measured so far, in order.
+    pub fn measured(&self) -> &[Measurement] {
+        &self.measured
+    }
+
     /// What has been measured so far.
     pub fn into_measured(self) -> Vec<Measurement> {
         self.measured
@@ -158,6 +163,19 @@ impl ConcurrentRecorder<'_, '_> {
             self.send_off()?;
         }
         Ok(())
+    }
+
+    /// What has been measured of batches from number `from` on, in their order, up to the first that is still
+    /// under way: one vector a batch, so that the next call can go on behind them.
+    pub fn measured_from(&self, from: usize) -> Vec<Vec<Measurement>> {
+        let measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = measured.iter().filter(|(number, _)| *number >= from);
+        let mut new: Vec<(usize, Vec<Measurement>)> =
+            new.filter_map(|(number, found)| Some((*number, found.as_ref().ok()?.clone()))).collect();
+        drop(measured);
+        new.sort_by_key(|(number, _)| *number);
+        let in_order = (from..).zip(new).take_while(|(wanted, (number, _))| wanted == number);
+        in_order.map(|(_, (_, batch))| batch).collect()
     }
 
     /// Has the batch measured by whoever is free.

@@ -17,6 +17,7 @@ pub(crate) mod table;
 pub(crate) mod tabulate;
 pub(crate) mod tune;
 pub(crate) mod verify;
+pub(crate) mod watch;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

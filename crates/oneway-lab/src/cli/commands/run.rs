@@ -1,11 +1,13 @@
 //! `oneway run`: an experiment file → a results folder and a table.
 
+use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use oneway_experiment::Experiment;
 use oneway_experiment::arrivals;
+use oneway_experiment::live::{self, Live};
 use oneway_experiment::plan::Plan;
 use oneway_experiment::problem::Problems;
 use oneway_experiment::results::cells::CellStore;
@@ -18,18 +20,32 @@ use crate::cli::args::RunArgs;
 use crate::cli::commands::table;
 use crate::cli::progress::Bar;
 use crate::terminal::{Screen, warn};
+use crate::watch::{Folders, Watching, places};
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let started = Instant::now();
     let mut problems = Problems::default();
-    let plan = Plan::sharing(&Experiment::read(&args.file, &args.overrides)?, &mut problems)
-        .with_context(|| args.file.display().to_string())?;
+    let experiment = Experiment::read(&args.file, &args.overrides)?;
+    let plan = Plan::sharing(&experiment, &mut problems).with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, ""), Ok)?;
-    let runner = super::runner(args.threads)?;
+    let mut runner = super::runner(args.threads)?;
+    let watching = args.watch.then(|| Watching::listen(args.port, usual_port(&out))).transpose()?;
     let folder = OutputFolder::prepare(&out)?;
 
     let cells = plan.cells();
+    if args.live || args.watch {
+        let places = places(&experiment.variants, &plan.entries);
+        runner = runner.showing_live(Live::begin(folder.path(), &cells, &places)?);
+    } else {
+        live::clear(folder.path())?;
+    }
+    if let Some(watching) = &watching {
+        watching.show(Folders::open(std::slice::from_ref(&out))?)?;
+        // the next run into this folder is shown at the same place, where the page is still open
+        let _ = std::fs::write(out.join(live::FOLDER).join(live::PORT), watching.server().port().to_string());
+        warn(&format!("this run is shown at {}", watching.server().address()));
+    }
     let store = CellStore::new(folder.path());
     let bar = Bar::new(&[("running", 9), ("drawing", 1)]);
     let ran = runner.run_within(&bar.part(0, rounds(&cells)), &cells, &store, args.fresh)?;
@@ -57,5 +73,18 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let ended = table::ended(&ran, cells.len());
     screen.summary(&format!("{ended}; {:.1} s", started.elapsed().as_secs_f64()));
     screen.show()?;
+    runner.end_live();
+    if let Some(watching) = watching.filter(|_| !runner.is_interrupted()) {
+        warn(&format!("done; it is still shown at {} until Ctrl-C", watching.server().address()));
+        while !runner.is_interrupted() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     Ok(if runner.is_interrupted() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+}
+
+/// The port at which a run was last shown in this folder.
+fn usual_port(out: &Path) -> Option<u16> {
+    std::fs::read_to_string(out.join(live::FOLDER).join(live::PORT)).ok()?.trim().parse().ok()
 }

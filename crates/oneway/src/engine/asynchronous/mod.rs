@@ -99,6 +99,8 @@ pub struct Asynchronous<'a> {
     scratch: [Vec<f64>; 2],
     turns: Turns,
     wakes: u64,
+    /// Steps of each agent: what its newest message is numbered by.
+    steps: Vec<u64>,
     bytes: u64,
     /// The wakes so far, if they are logged.
     logged: Option<Vec<u8>>,
@@ -184,6 +186,7 @@ overtaken would spoil them"
             scratch: [pull, push].map(|width| vec![0.0; width]),
             turns: Turns::new(&profile, 1, d),
             wakes: 0,
+            steps: vec![0; n],
             bytes: 0,
             logged: None,
             starvation: Starvation::new(&setup, &profile)?,
@@ -230,7 +233,7 @@ overtaken would spoil them"
 
     /// Steps that agent i has done.
     pub fn steps(&self, i: usize) -> u64 {
-        self.outboxes[i].newest()
+        self.steps[i]
     }
 
     /// Agent i wakes: it takes in what has arrived, steps, sends, and goes on.
@@ -282,6 +285,7 @@ overtaken would spoil them"
         let bytes = self.profile.bytes(0, self.d, Precision::F64);
         self.bytes += (links(&self.graphs[0]) * bytes[0] + links(&self.graphs[1]) * bytes[1]) as u64;
         self.wakes += 1;
+        self.steps[i] = k + 1;
         self.send(i, k + 1, time);
         Ok(())
     }
@@ -383,6 +387,7 @@ impl<'a> Engine<'a> for Asynchronous<'a> {
             in_flight: self.in_flight.get_or_init(|| self.on_its_way()),
             time: Some(self.units as f64),
             bytes_sent: Some(self.bytes),
+            steps: &self.steps,
             ..self.setup.view(self.units, &self.profile, self.states.rows())
         }
     }
