@@ -148,6 +148,19 @@ pub(crate) fn three_digits(value: f64) -> String {
     }
 }
 
+/// Two digits at least, for a cell of a figure whose values may be small: `0.25`, `12.5`, `2.4e−3`.
+pub(crate) fn two_digits(value: f64) -> String {
+    let text = match value.abs() {
+        0.0 => "0".to_owned(),
+        v if !(0.01..1e4).contains(&v) => format!("{value:.1e}"),
+        v if v >= 99.5 => format!("{value:.0}"),
+        v if v >= 9.95 => format!("{value:.1}"),
+        v if v >= 0.0995 => format!("{value:.2}"),
+        _ => format!("{value:.3}"),
+    };
+    minus(&text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,6 +243,12 @@ mod tests {
             assert!(leading(written).is_some());
         }
         assert_eq!(short_with_error(0.25, None), "0.25");
+    }
+
+    #[test]
+    fn small_values_keep_two_digits() {
+        let shown = [0.0, 0.002_41, 0.0312, 0.25, -3.0, 12.34, 812.3, 2e7].map(two_digits);
+        assert_eq!(shown, ["0", "2.4e−3", "0.031", "0.25", "−3.00", "12.3", "812", "2.0e7"]);
     }
 
     #[test]

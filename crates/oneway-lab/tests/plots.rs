@@ -286,10 +286,12 @@ fn what_is_wrong_is_refused_with_what_there_is_and_nothing_is_written() {
 
 #[test]
 fn one_repetition_has_no_band_and_what_diverged_is_said() {
-    let text = changed(EXPERIMENT, "repetitions = 2", "repetitions = 1");
-    let text = text
-        + "\n[[method]]\nname = \"wild\"\nkind = \"smtpp\"\nmomentum = 0.1\ngraph = \"full\"\nstep = 1e9\n";
-    let lab = lab(&text);
+    let method =
+        |name: &str, step: &str| format!("[[method]]\nname = \"{name}\"\nkind = \"smtpp\"\nstep = {step}\n");
+    let run =
+        "[problem]\nkind = \"quadratic\"\ndim = 3\n[run]\nagents = 4\niterations = 25\nrepetitions = 1\n";
+    let topology = "[[topology]]\nname = \"loop\"\nkind = \"ring\"\n";
+    let lab = lab(&[run, topology, &method("tame", "0.05"), &method("wild", "1e9")].concat());
     let printed = done(&lab, &["plot", "results", "--format", "csv,svg,pgf"]);
     assert!(printed.contains("One repetition, so there is no band."), "{printed}");
     assert!(printed.contains("wild: no repetition completed"), "{printed}");
@@ -365,6 +367,11 @@ fn a_swept_setting_is_an_axis_and_two_are_a_map() {
         &["table", "results", "--against", "problem.partition", "--methods", "SGP", "--format", "csv"],
     );
     assert_eq!(table.lines().count(), 1 + 2, "{table}");
+    let rows =
+        ["table", "results", "--against", "method.momentum", "--topologies", "loop [problem.partition=even]"];
+    let rows = done(&lab, &[&rows[..], &["--format", "markdown"]].concat());
+    assert_eq!(rows.matches("**").count(), 2 * 2, "the best value of each row: {rows}");
+    assert!(rows.contains("best of its row"), "{rows}");
 }
 
 #[test]

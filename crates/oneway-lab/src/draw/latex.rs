@@ -15,14 +15,17 @@ pub(crate) fn name(text: &str) -> String {
 
 /// A sentence or a label: formulas of quantities are set as such, and indices go below the line.
 pub(crate) fn text(text: &str) -> String {
-    let mut formulas: Vec<(&str, &str)> = Quantity::ALL.map(|q| (q.label(), q.latex())).to_vec();
+    let plain = &*text.replace('\u{200a}', ""); // a hair of space is for drawings
+    let mut formulas: Vec<(String, &str)> =
+        Quantity::ALL.map(|q| (q.label().replace('\u{200a}', ""), q.latex())).to_vec();
     formulas.retain(|(label, latex)| label != latex);
-    formulas.push(("F*", "$F^*$"));
-    formulas.push(("x\u{304}", r"$\bar x$"));
+    formulas.push(("F*".to_owned(), "$F^*$"));
+    formulas.push(("x\u{304}".to_owned(), r"$\bar x$"));
+    let text = plain;
     formulas.sort_by_key(|(label, _)| std::cmp::Reverse(label.len()));
     let (mut out, mut plain, mut at) = (String::new(), 0, 0);
     while at < text.len() {
-        match formulas.iter().find(|(label, _)| text[at..].starts_with(label)) {
+        match formulas.iter().find(|(label, _)| text[at..].starts_with(&**label)) {
             Some((label, latex)) => {
                 out += &with_indices(&text[plain..at]);
                 out += latex;
@@ -61,6 +64,7 @@ pub(crate) fn number(text: &str) -> String {
         match c {
             '0'..='9' | '.' | '(' | ')' | ' ' => set.maths(&c.to_string()),
             '-' => set.maths("-"),
+            'e' => set.maths(r"\mathrm{e}"),
             other => set.character(other),
         }
     }
@@ -352,6 +356,7 @@ mod tests {
             ("0.34000 ± 0.00058", r"0.34000 \pm  0.00058"),
             ("(1.100 ± 0.058) × 10⁻⁸", r"(1.100 \pm  0.058) \times  10^{-8}"),
             ("−3.5", "-3.5"),
+            ("2.4e−3", r"2.4\mathrm{e}-3"),
             ("1.25 × 10⁻⁵", r"1.25 \times  10^{-5}"),
         ] {
             assert_eq!(number(plain), latex);

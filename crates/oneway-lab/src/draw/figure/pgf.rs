@@ -106,7 +106,10 @@ impl Picture<'_> {
     fn axis(&self, out: &mut String) {
         let Self { chart, layout, .. } = self;
         let plot = layout.plot;
-        let mode = |scale: Scale| if scale == Scale::Log { "log" } else { "linear" };
+        let mode = |axis: &str, scale: Scale| match scale {
+            Scale::Log => format!("{axis}mode=log, log basis {axis}=10"),
+            Scale::Linear => format!("{axis}mode=linear"),
+        };
         let list = |values: &mut dyn Iterator<Item = String>| values.collect::<Vec<_>>().join(",");
         let major = |ticks: &[(f64, String)]| list(&mut ticks.iter().map(|(value, _)| format!("{value:?}")));
         let minor = |ticks: &[f64]| list(&mut ticks.iter().map(|value| format!("{value:?}")));
@@ -116,11 +119,11 @@ impl Picture<'_> {
         let _ = write!(
             out,
             "\\begin{{axis}}[\n  at={{(0,0)}}, anchor=south west, scale only axis, width={}, height={},\n  \
-             xmode={}, ymode={}, xmin={:?}, xmax={:?}, ymin={:?}, ymax={:?},\n",
+             {}, {}, xmin={:?}, xmax={:?}, ymin={:?}, ymax={:?},\n",
             self.cm(plot.right - plot.left),
             self.cm(plot.bottom - plot.top),
-            mode(layout.x.scale),
-            mode(layout.y.scale),
+            mode("x", layout.x.scale),
+            mode("y", layout.y.scale),
             layout.x.min,
             layout.x.max,
             layout.y.min,
@@ -140,7 +143,8 @@ impl Picture<'_> {
         out.push_str(
             "  scaled ticks=false, ymajorgrids, grid style={oneway-grid}, axis lines=left, axis line style={oneway-muted,-},\n  \
              y axis line style={draw=none}, tick align=outside, tick style={oneway-muted}, ytick style={draw=none},\n  \
-             minor y tick style={draw=oneway-muted}, tick label style={oneway-muted}, unbounded coords=jump,\n  \
+             minor y tick style={draw=oneway-muted}, tick label style={oneway-muted,inner sep=0.05cm},\n  \
+             major tick length=0.1cm, minor tick length=0.06cm, unbounded coords=jump,\n  \
              clip mode=individual, every axis plot/.append style={line width=0.9pt, no marks},\n",
         );
         let _ = writeln!(out, "  {}]", self.domains());
@@ -164,7 +168,7 @@ impl Picture<'_> {
         let domain = |range: &Range| {
             let ends = match range.scale {
                 Scale::Linear => (range.min, range.max),
-                Scale::Log => (range.min.ln(), range.max.ln()),
+                Scale::Log => (range.min.log10(), range.max.log10()),
             };
             let size = ends.1 - ends.0;
             format!("{:?}:{:?}", ends.0 - 5.0 * size, ends.1 + 5.0 * size)

@@ -29,9 +29,9 @@ impl Layout {
         };
         let top = TIGHT
             + title.len() as f64 * (TITLE + 4.0)
-            + if title.is_empty() { 0.0 } else { 4.0 }
+            + if title.is_empty() { 0.0 } else { 6.0 }
             + LINE
-            + 4.0;
+            + 9.0; // bars and signs of formulas are higher than letters
         let below = 42.0 + TIGHT; // numbers and label of x
         let usual = 0.66 * width;
         let y_ticks = y.ticks((height.unwrap_or(usual) / 52.0).clamp(2.0, 6.0) as usize);

@@ -17,7 +17,7 @@ use super::render::Theme;
 use super::sized::TIGHT;
 use super::svg::Svg;
 use crate::draw::latex;
-use crate::number::three_digits;
+use crate::number::two_digits;
 
 /// Values over two settings.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl ValueMap {
         let cell = |value: &Option<Value>| {
             let mean = value.map(|value| value.mean).filter(|mean| mean.is_finite())?;
             let opacity = STRONGEST * (0.05 + 0.95 * position(mean)).clamp(0.0, 1.0);
-            Some(Cell { color: PULL, opacity, text: three_digits(mean), framed: mean == best })
+            Some(Cell { color: PULL, opacity, text: two_digits(mean), framed: mean == best })
         };
         Cells {
             title: &self.title,

@@ -24,7 +24,7 @@ pub(crate) struct Question<'a> {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) quantity: Quantity,
-    /// The topology, where columns are not topologies.
+    /// The topology, where columns are values of a setting: the best is then that of a row, else of a column.
     pub(crate) topology: Option<String>,
     /// What the columns are: `topology`, or a setting.
     pub(crate) across: String,
@@ -113,15 +113,31 @@ fn table(
             columns.push(column);
         }
     }
-    let mut cells: Vec<Vec<Option<Cell>>> = rows.iter().map(|_| vec![]).collect();
-    for column in &columns {
-        let find =
-            |row: &&str| ends.iter().find(|end| end.method == **row && place(end).as_ref() == Some(column));
-        let own: Vec<Option<&[f64]>> = rows.iter().map(|row| find(row).map(|end| &*end.values)).collect();
-        for (row, cell) in cells.iter_mut().zip(compared(&own, question.quantity.is_better_high())) {
-            row.push(cell);
+    let find = |row: &str, column: &String| {
+        ends.iter()
+            .find(|end| end.method == row && place(end).as_ref() == Some(column))
+            .map(|end| &*end.values)
+    };
+    let best_high = question.quantity.is_better_high();
+    // of topologies the best method is asked for, of the values of a setting the best value
+    let cells: Vec<Vec<Option<Cell>>> = match topology {
+        Some(_) => {
+            let row = |row: &&str| {
+                compared(&columns.iter().map(|column| find(row, column)).collect::<Vec<_>>(), best_high)
+            };
+            rows.iter().map(row).collect()
         }
-    }
+        None => {
+            let mut cells: Vec<Vec<Option<Cell>>> = rows.iter().map(|_| vec![]).collect();
+            for column in &columns {
+                let own: Vec<Option<&[f64]>> = rows.iter().map(|row| find(row, column)).collect();
+                for (row, cell) in cells.iter_mut().zip(compared(&own, best_high)) {
+                    row.push(cell);
+                }
+            }
+            cells
+        }
+    };
     let most = ends.iter().map(|end| end.values.len()).max().unwrap_or(0);
     let few = ends.iter().filter(|end| end.values.len() < most);
     let few: Vec<String> =
@@ -148,7 +164,7 @@ fn table(
     }
 }
 
-/// The cells of a column: which is the best, and which differ from it.
+/// The cells of a column, or of a row: which is the best, and which differ from it.
 fn compared(column: &[Option<&[f64]>], best_high: bool) -> Vec<Option<Cell>> {
     let means: Vec<Option<f64>> = column.iter().map(|values| mean((*values)?)).collect();
     let better = |a: f64, b: f64| if best_high { a > b } else { a < b };

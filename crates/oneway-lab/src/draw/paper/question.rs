@@ -106,5 +106,5 @@ pub(crate) fn measured(quantity: Quantity, curves: &[Curve], place: &str) -> Res
 /// Sentences as a paragraph.
 pub(crate) fn paragraph(sentences: impl IntoIterator<Item = String>) -> String {
     let sentences: Vec<String> = sentences.into_iter().filter(|sentence| !sentence.is_empty()).collect();
-    sentences.join(" ")
+    sentences.join(" ").replace('\u{200a}', "") // a hair of space is for drawings
 }

@@ -34,11 +34,12 @@ impl TableFormat {
 
 /// The caption, with what marks the best and what differs from it.
 fn caption(table: &Table, best: &str, differs: &str) -> String {
+    let side = if table.topology.is_some() { "row" } else { "column" };
     let tested = format!(
         " {differs} differs from it beyond noise: Welch's t-test, two-sided, at 5 %, corrected by Holm for the \
-         comparisons of a column."
+         comparisons of a {side}."
     );
-    format!("{} {best} is the best of its column.{}", table.caption, if table.tested { &tested } else { "" })
+    format!("{} {best} is the best of its {side}.{}", table.caption, if table.tested { &tested } else { "" })
 }
 
 /// What columns are, above the names of methods; of topologies that is plain.
