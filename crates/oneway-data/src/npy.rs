@@ -1,7 +1,8 @@
 //! NumPy's NPY format: a header in Python's syntax, then the numbers of one array.
 //!
 //! ```text
-//! \x93NUMPY  version (2 bytes)  length of the header (2 bytes, or 4)  {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+//! \x93NUMPY  version (2 bytes)  length of the header (2 bytes, or 4)
+//! {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 //! ```
 //!
 //! The header is not believed: memory is taken as bytes arrive, and what is more or less than it says is
