@@ -241,14 +241,9 @@ pub(crate) fn read<'a>(source: &mut Source<'a>, layout: &Layout, expected: Expec
     }
     let columns = layout.columns(path, None, count)?;
     let mut gatherer = Gatherer::new(path, columns.features(), expected)?;
-    let mut full = Ok(());
     array.rows(|_, row| {
         gatherer.numbers(&columns, row)?;
-        full = gatherer.end_row();
-        match &full {
-            Ok(()) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        }
+        gatherer.end_row().map_err(|error| error.to_string())
     })?;
     gatherer.finish(format!("NPY; the label is {}", columns.called(columns.label)))
 }
