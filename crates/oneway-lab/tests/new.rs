@@ -93,9 +93,9 @@ fn nothing_is_overwritten_and_what_would_not_run_is_not_written() {
         ),
         (&["--dataset", "nowhere.csv"], "nowhere.csv: No such file"),
         (&["--dataset", "bare.csv"], "which of its 2 columns is the label?"),
-        (&["--problem", "quadratik"], "unknown problem `quadratik`, did you mean `quadratic`?"),
-        (&["--topology", "rings"], "unknown topology `rings`, did you mean `ring`?"),
-        (&["--methods", "smtp"], "unknown method `smtp`, did you mean `smtpp`?"),
+        (&["--problem", "quadratik"], "unknown problem `quadratik`: did you mean `quadratic`?"),
+        (&["--topology", "rings"], "unknown topology `rings`: did you mean `ring`?"),
+        (&["--methods", "smtp"], "unknown method `smtp`: did you mean `smtpp`?"),
         (&["--topology", "ring", "--agents", "0"], "experiment.toml would not run, and is not written"),
         (
             &["--topology", "ring", "--agents", "5", "--methods", "dsgd"],
