@@ -68,6 +68,8 @@ fn what_is_written_runs() {
     ];
     for data in data {
         for network in networks {
+            let few = data.contains(&"--agents") && network.contains(&"flower");
+            let network = if few { &["--topology", "complete"] } else { network };
             let agents: &[&str] = if data.contains(&"--agents") { &[] } else { &["--agents", "6"] };
             runs(&lab, &[data, network, agents].concat());
         }
