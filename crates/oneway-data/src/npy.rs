@@ -1,7 +1,8 @@
 //! NumPy's NPY format: a header in Python's syntax, then the numbers of one array.
 //!
 //! ```text
-//! \x93NUMPY  version (2 bytes)  length of the header (2 bytes, or 4)  {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+//! \x93NUMPY  version (2 bytes)  length of the header (2 bytes, or 4)
+//! {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 //! ```
 //!
 //! The header is not believed: memory is taken as bytes arrive, and what is more or less than it says is
@@ -240,14 +241,9 @@ pub(crate) fn read<'a>(source: &mut Source<'a>, layout: &Layout, expected: Expec
     }
     let columns = layout.columns(path, None, count)?;
     let mut gatherer = Gatherer::new(path, columns.features(), expected)?;
-    let mut full = Ok(());
     array.rows(|_, row| {
         gatherer.numbers(&columns, row)?;
-        full = gatherer.end_row();
-        match &full {
-            Ok(()) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        }
+        gatherer.end_row().map_err(|error| error.to_string())
     })?;
     gatherer.finish(format!("NPY; the label is {}", columns.called(columns.label)))
 }

@@ -83,7 +83,8 @@ impl Scaling {
                 }
                 for ((squares, mean), stored) in squares.iter_mut().zip(&mean).zip(&stored) {
                     let zeros = data.len() - stored;
-                    *squares = ((*squares + zeros as f64 * (mean * mean)) / rows).sqrt(); // σ = √((1/N) Σ (a − μ)²)
+                    // σ = √((1/N) Σ (a − μ)²)
+                    *squares = ((*squares + zeros as f64 * (mean * mean)) / rows).sqrt();
                 }
                 fitted.divide = squares;
                 if self == Scaling::Standardise {

@@ -59,7 +59,7 @@ fn list(file: &mut File) -> io::Result<Vec<Member>> {
     let tail_at = length.saturating_sub(22 + 0xffff + 20);
     file.seek(SeekFrom::Start(tail_at))?;
     let mut tail = vec![];
-    file.take(length - tail_at).read_to_end(&mut tail)?;
+    file.by_ref().take(length - tail_at).read_to_end(&mut tail)?;
     let end = tail
         .windows(4)
         .rposition(|window| window == b"PK\x05\x06")
@@ -87,7 +87,7 @@ fn list(file: &mut File) -> io::Result<Vec<Member>> {
     }
     file.seek(SeekFrom::Start(at))?;
     let mut listed = vec![];
-    file.take(size).read_to_end(&mut listed)?;
+    file.by_ref().take(size).read_to_end(&mut listed)?;
     let mut members = vec![];
     let mut rest = &listed[..];
     for _ in 0..count {

@@ -52,7 +52,7 @@ fn datasets_that_are_not_there_or_do_not_fit_are_refused() {
         ("rows.txt", "none.txt", "none.txt: No such file: it is looked for there, as `dataset` says"),
         ("rows.txt", "none.txt", "known by name, without a file, are a9a, digits, fashion-mnist, synthetic"),
         ("rows.txt", "a9", "did you mean \"a9a\"?"),
-        ("rows.txt", "folder", "folder: is a directory: give a file in LIBSVM's format"),
+        ("rows.txt", "folder", "folder: is a directory: give a file with rows of data"),
         ("features = 3", "test = \"wide.txt\"", "wide.txt:1:8: index 4 is beyond the 3 features"),
         (
             "features = 3",
@@ -201,7 +201,7 @@ fn edge_lists_are_refused_by_line_and_column() {
         ("0 1 -1\n", "links.txt:1:5: `-1` is not a weight: it must be a positive finite number"),
         ("0 1\n1 2 0.5\n", "links.txt:2:5: the lines before have no weight: give all lines one, or none"),
         ("", "links.txt: there is no edge in it: a line is `from to` or `from to weight`"),
-        ("0,1\n", "links.txt:1:2: there is a `,`: write `from to` or `from to weight`, with blanks between"),
+        ("0,,1\n", "links.txt:1:3: there is nothing where a cell should be: write `from to`"),
         ("0 1\n1; 2\n", "links.txt:2:2: there is a `;`: write `from to`"),
         ("0 -> 1\n", "links.txt:1:3: there is a `->`: write `from to`"),
         (

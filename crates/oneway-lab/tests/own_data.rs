@@ -141,7 +141,7 @@ fn what_is_wrong_with_data_is_said() {
         ("dataset = \"a9a\"\nscaling = \"standardise\"", "the rows are sparse"),
         (
             "dataset = \"a9a\"\nscaling = \"standardize\"",
-            "unknown scaling `standardize`, did you mean `standardise`?",
+            "unknown scaling `standardize`: did you mean `standardise`?",
         ),
         ("dataset = \"rows.txt\"\nsplit = 1", "`split` = 1.0 is not possible: it must be the share"),
         ("dataset = \"rows.txt\"\nsplit = \"half\"", "`split` = \"half\" is a string"),

@@ -143,13 +143,13 @@ pub fn zip(members: &[(&str, &[u8])], deflated: bool) -> Vec<u8> {
 }
 
 pub fn deflate(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = DeflateEncoder::new(vec![], Compression::fast());
+    let mut encoder = DeflateEncoder::new(vec![], Compression::best());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
 
 pub fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(vec![], Compression::fast());
+    let mut encoder = GzEncoder::new(vec![], Compression::best());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }

@@ -40,7 +40,7 @@ impl Links {
             LinksSpec::Supplied(name) => supplies.links(name, agents)?,
             LinksSpec::Files(paths) => Self::of_files(spec, paths, agents)?,
             LinksSpec::Matrices { pull, push } => {
-                let (lists, _) = lists(spec, &[("pull", pull), ("push", push)], agents)?;
+                let (lists, _) = lists(spec, &[("pull", pull.as_path()), ("push", push.as_path())], agents)?;
                 let [r, c] = &lists[..] else { bail!("there must be two lists, R and C") };
                 Self::explicit(vec![matrices((pull, r), (push, c), spec.normalise)?])?
             }
@@ -56,7 +56,7 @@ impl Links {
     pub fn names(spec: &TopologySpec) -> Result<Option<Vec<String>>> {
         let files: Vec<(&str, &Path)> = match &spec.links {
             LinksSpec::Files(paths) => paths.iter().map(|path| ("file", path.as_path())).collect(),
-            LinksSpec::Matrices { pull, push } => vec![("pull", pull), ("push", push)],
+            LinksSpec::Matrices { pull, push } => vec![("pull", pull.as_path()), ("push", push.as_path())],
             LinksSpec::Family { .. } | LinksSpec::Supplied(_) => vec![],
         };
         match spec.names {

@@ -159,7 +159,18 @@ impl FiniteSumSpec {
 /// All but its rows.
 impl Identify for FiniteSumSpec {
     fn identify(&self, to: &mut Identity) {
-        let Self { model, classes, preparation, intercept, regulariser, partition, batch, seed, .. } = self;
+        let Self {
+            model,
+            classes,
+            preparation,
+            intercept,
+            regulariser,
+            partition,
+            batch,
+            seed,
+            dataset: _,
+            test: _,
+        } = self;
         match model {
             ModelSpec::Softmax => to.text("kind", "softmax"),
             ModelSpec::LeastSquares => to.text("kind", "least-squares"),

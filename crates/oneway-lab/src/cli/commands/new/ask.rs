@@ -11,6 +11,13 @@ use crate::cli::args::NewArgs;
 /// How often a question is asked.
 const TRIES: usize = 5;
 
+/// What came of the question for data.
+enum Answer {
+    Task(Task),
+    /// A table that does not say which column is the label.
+    Unlabelled(String),
+}
+
 /// Asks, or takes defaults.
 pub(super) struct Questions {
     asks: bool,
@@ -42,18 +49,19 @@ impl Questions {
                 };
                 let question =
                     "Which data? The path of a file, or a9a, digits, fashion-mnist, synthetic, quadratic";
-                let mut table = None;
-                self.ask(question, default, |answer| {
-                    // a table that does not say which column is the label is asked about that next
-                    let Some(known) = table.clone() else {
-                        return made(answer, label).inspect_err(|error| {
-                            if error.to_string().contains("is the label?") {
-                                table = Some(answer.to_owned());
-                            }
-                        });
-                    };
-                    made(&known, Some(answer))
-                })
+                let answer = self.ask(question, default, |answer| match made(answer, label) {
+                    Err(error) if error.to_string().contains("is the label?") => {
+                        Ok(Answer::Unlabelled(answer.to_owned()))
+                    }
+                    made => made.map(Answer::Task),
+                })?;
+                match answer {
+                    Answer::Task(task) => Ok(task),
+                    Answer::Unlabelled(data) => {
+                        let question = "Which of its columns is the label? Its name, or its number from 1";
+                        self.ask(question, "1", |column| made(&data, Some(column)))
+                    }
+                }
             }
         }
     }

@@ -64,8 +64,8 @@ impl Task {
         let scaling = (is_file && format != "IDX").then(|| scaling_of(&rows));
         let kind = problem.unwrap_or_else(|| match rows.classes().len() {
             2 if rows.check().is_ok() || words.is_some() => "logistic",
-            3..=MOST_CLASSES => "softmax",
-            2 => "softmax",
+            2..=MOST_CLASSES => "softmax",
+            _ if words.is_some() => "softmax",
             _ => "least-squares",
         });
         let about = format!("{kind} on {} rows with {} features of {data}", rows.len(), rows.features);
