@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -20,7 +21,7 @@ BORROWED = ("experiments", "benches", "crates", "docs", "python", "scripts", "de
 STAND_INS = ("oneway", "oneway-agent", "cargo", "pip", "uv", "just")
 """Commands that scripts/docs/stand-in answers."""
 SHORT = ("run.iterations=2", "run.record_every=1", "run.repetitions=1")
-TIMEOUT = 900
+TIMEOUT = 600
 
 
 @dataclass
@@ -100,23 +101,33 @@ class Folder:
         return None
 
     def _command(self, command: list[str], budget: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in the folder, which is its home too: pages may install into it."""
         programs = self.path / "target" / "release"
         environment = os.environ | {
             "PATH": f"{programs}:{os.environ['PATH']}",
+            "HOME": str(self.path),
             "ONEWAY_BUDGET": budget,
             "ONEWAY_BUILDS": str(self.builds.folder),
             "NO_COLOR": "1",
             "COLUMNS": "100",
         }
-        return subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=self.path,
             env=environment,
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=TIMEOUT,
-            check=False,
+            start_new_session=True,
         )
+        try:
+            said, complained = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # whatever it started, too
+            said, complained = process.communicate()
+            complained += f"not done after {TIMEOUT} s"
+        return subprocess.CompletedProcess(command, process.returncode, said, complained)
 
 
 def _matches(said: str, shown: str) -> bool:
