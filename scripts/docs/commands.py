@@ -11,7 +11,6 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from documents import ROOT, Block
@@ -24,15 +23,16 @@ SHORT = ("run.iterations=2", "run.record_every=1", "run.repetitions=1")
 TIMEOUT = 600
 
 
-@dataclass
 class Builds:
-    """The programs that commands are run with."""
+    """The programs that commands are run with: each from the first of these folders that has it."""
 
-    folder: Path
+    def __init__(self, *folders: Path) -> None:
+        self.folders = folders
 
     def program(self, name: str) -> Path:
-        """`oneway`, `oneway-agent` or `examples/quick_start`."""
-        return self.folder / name
+        """Where `oneway`, `oneway-agent` or `examples` is."""
+        found = [folder / name for folder in self.folders if (folder / name).exists()]
+        return found[0] if found else self.folders[0] / name
 
 
 class Folder:
@@ -41,13 +41,16 @@ class Folder:
     def __init__(self, builds: Builds) -> None:
         self._room = tempfile.TemporaryDirectory(prefix="oneway-docs-")
         self.path = Path(self._room.name)
-        self.builds = builds
         self.experiment: dict[str, str] = {}
         for name in BORROWED:
             (self.path / name).symlink_to(ROOT / name)
         (self.path / "out").mkdir()
         programs = self.path / "target" / "release"
         programs.mkdir(parents=True)
+        built = self.path / "target" / "built"
+        built.mkdir()
+        for name in ("oneway", "oneway-agent", "examples"):
+            (built / name).symlink_to(builds.program(name))
         for name in STAND_INS:
             (programs / name).symlink_to(ROOT / "scripts" / "docs" / "stand-in")
 
@@ -107,7 +110,7 @@ class Folder:
             "PATH": f"{programs}:{os.environ['PATH']}",
             "HOME": str(self.path),
             "ONEWAY_BUDGET": budget,
-            "ONEWAY_BUILDS": str(self.builds.folder),
+            "ONEWAY_BUILDS": str(self.path / "target" / "built"),
             "NO_COLOR": "1",
             "COLUMNS": "100",
         }
