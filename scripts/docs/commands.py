@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from documents import ROOT, Block
@@ -20,18 +20,19 @@ BORROWED = ("experiments", "benches", "crates", "docs", "python", "scripts", "de
 STAND_INS = ("oneway", "oneway-agent", "cargo", "pip", "uv", "just")
 """Commands that scripts/docs/stand-in answers."""
 SHORT = ("run.iterations=2", "run.record_every=1", "run.repetitions=1")
-TIMEOUT = 900
+TIMEOUT = 600
 
 
-@dataclass
 class Builds:
-    """The programs that commands are run with."""
+    """The programs that commands are run with: each from the first of these folders that has it."""
 
-    folder: Path
+    def __init__(self, *folders: Path) -> None:
+        self.folders = folders
 
     def program(self, name: str) -> Path:
-        """`oneway`, `oneway-agent` or `examples/quick_start`."""
-        return self.folder / name
+        """Where `oneway`, `oneway-agent` or `examples` is."""
+        found = [folder / name for folder in self.folders if (folder / name).exists()]
+        return found[0] if found else self.folders[0] / name
 
 
 class Folder:
@@ -40,13 +41,16 @@ class Folder:
     def __init__(self, builds: Builds) -> None:
         self._room = tempfile.TemporaryDirectory(prefix="oneway-docs-")
         self.path = Path(self._room.name)
-        self.builds = builds
         self.experiment: dict[str, str] = {}
         for name in BORROWED:
             (self.path / name).symlink_to(ROOT / name)
         (self.path / "out").mkdir()
         programs = self.path / "target" / "release"
         programs.mkdir(parents=True)
+        built = self.path / "target" / "built"
+        built.mkdir()
+        for name in ("oneway", "oneway-agent", "examples"):
+            (built / name).symlink_to(builds.program(name))
         for name in STAND_INS:
             (programs / name).symlink_to(ROOT / "scripts" / "docs" / "stand-in")
 
@@ -100,23 +104,33 @@ class Folder:
         return None
 
     def _command(self, command: list[str], budget: str) -> subprocess.CompletedProcess[str]:
+        """Run a command in the folder, which is its home too: pages may install into it."""
         programs = self.path / "target" / "release"
         environment = os.environ | {
             "PATH": f"{programs}:{os.environ['PATH']}",
+            "HOME": str(self.path),
             "ONEWAY_BUDGET": budget,
-            "ONEWAY_BUILDS": str(self.builds.folder),
+            "ONEWAY_BUILDS": str(self.path / "target" / "built"),
             "NO_COLOR": "1",
             "COLUMNS": "100",
         }
-        return subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=self.path,
             env=environment,
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=TIMEOUT,
-            check=False,
+            start_new_session=True,
         )
+        try:
+            said, complained = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # whatever it started, too
+            said, complained = process.communicate()
+            complained += f"not done after {TIMEOUT} s"
+        return subprocess.CompletedProcess(command, process.returncode, said, complained)
 
 
 def _matches(said: str, shown: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import documents
 import static
@@ -72,6 +73,15 @@ class Blocks(unittest.TestCase):
             self.assertIsNone(folder.run(printed))
             printed.after = "three\n"
             self.assertIn("does not print", folder.run(printed) or "")
+        finally:
+            folder.close()
+
+    def test_what_does_not_end_is_ended(self) -> None:
+        folder = Folder(Builds(Path("/nowhere")))
+        (block,) = blocks_of("```sh\nsleep 60 & wait\n```\n")
+        try:
+            with mock.patch("commands.TIMEOUT", 0.2):
+                self.assertIn("not done after", folder.run(block) or "")
         finally:
             folder.close()
 
