@@ -76,6 +76,7 @@ async function open(address, options) {
   return page;
 }
 const shoot = async (page, name, fullPage = true) => {
+  await page.evaluate(() => scrollTo(0, 0)); // the header sticks to the top of what is seen
   await page.screenshot({ path: join(shots, `${name}.png`), fullPage, timeout: 60000 }).catch(() => console.log(`no picture ${name}`));
 };
 const state = (page) => page.locator("#state").getAttribute("data-state");

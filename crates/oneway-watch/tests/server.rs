@@ -35,7 +35,7 @@ fn get(server: &Server, path: &str, host: &str) -> String {
 }
 
 /// Events from now on, line by line.
-fn events(server: &Server) -> impl Iterator<Item = String> {
+fn events(server: &Server) -> impl Iterator<Item = String> + use<> {
     let mut stream = connect(server);
     stream.write_all(b"GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     BufReader::new(stream).lines().map_while(Result::ok).filter(|line| !line.is_empty())

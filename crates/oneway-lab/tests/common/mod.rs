@@ -130,6 +130,11 @@ impl Results {
             ["cells", "curves.csv", "summary.json"],
             "nothing half-written stays behind"
         );
+        Self::read_shown(folder)
+    }
+
+    /// The same of a run that has shown itself, or was drawn.
+    pub fn read_shown(folder: &Path) -> Self {
         let summary = fs::read_to_string(folder.join("summary.json")).unwrap();
         Self {
             csv: fs::read_to_string(folder.join("curves.csv")).unwrap(),
@@ -192,7 +197,7 @@ pub fn assert_refused(lab: &Lab, before: &[String], output: &Output, words: &[&s
     assert_eq!(lab.listing(), before, "something was written: {message}");
 }
 
-fn names_in(folder: &Path) -> Vec<String> {
+pub fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

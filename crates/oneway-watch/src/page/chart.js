@@ -105,8 +105,8 @@ class Chart {
     pen.lineJoin = "round";
     for (const line of this.lines) {
       pen.strokeStyle = line.colour;
-      pen.globalAlpha = line.faint ? 0.5 : 1;
-      pen.lineWidth = line.faint ? 1.2 : 1.8;
+      pen.globalAlpha = line.faint ? 0.6 : 1;
+      pen.lineWidth = line.faint ? 1.2 : 1.7;
       pen.setLineDash(line.dash);
       pen.beginPath();
       const { xs, ys } = line.points;

@@ -97,7 +97,8 @@ function render(now) {
 
 function renderCharts(cells, curves, quantity, axis) {
   const groups = new Map();
-  const repeated = new Set(cells.filter(([, cell]) => cell.repetition > 0).map(([, cell]) => entryOf(cell)));
+  const drawn = cells.filter(([id]) => curves.get(id)?.y && Object.keys(curves.get(id).y).length).map(([, cell]) => entryOf(cell));
+  const repeated = new Set(drawn.filter((key, at) => drawn.indexOf(key) !== at));
   for (const [id, cell] of cells) {
     const name = cell.group ? `${cell.group}: ${cell.topology}` : cell.topology;
     const lines = groups.get(name) ?? groups.set(name, []).get(name);
