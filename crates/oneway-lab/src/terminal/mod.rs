@@ -189,7 +189,6 @@ impl Screen {
     }
 
     /// What was collected.
-    #[cfg(test)]
     pub(crate) fn into_text(self) -> String {
         self.text
     }

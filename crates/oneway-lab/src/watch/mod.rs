@@ -75,7 +75,7 @@ impl Folders {
             about,
             notes,
             quantities: Quantity::ALL.map(shown_quantity).to_vec(),
-            axes: AXES.map(|against| Axis { key: axis(against), title: against.label() }).to_vec(),
+            axes: AXES.map(|against| Axis { key: against.key(), title: against.label() }).to_vec(),
             colours: COLOURS.to_vec(),
         }
     }
@@ -83,14 +83,6 @@ impl Folders {
 
 /// What curves are drawn over.
 const AXES: [Against; 3] = [Against::Iterations, Against::BytesSent, Against::Time];
-
-fn axis(against: Against) -> &'static str {
-    match against {
-        Against::Iterations => "iteration",
-        Against::BytesSent => "bytes",
-        Against::Time => "time",
-    }
-}
 
 fn shown_quantity(quantity: Quantity) -> ShownQuantity {
     ShownQuantity {

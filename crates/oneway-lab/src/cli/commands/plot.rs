@@ -166,7 +166,10 @@ fn warn<'a>(files: impl Iterator<Item = &'a File>) {
         [(drawn, "the fonts of the figures lack"), (set, "LaTeX has no letters of its own for")]
     {
         if !missing.is_empty() {
-            eprintln!("oneway: {what} {}: a \"?\" stands in its place", export::named(&missing));
+            crate::terminal::warn(&format!(
+                "{what} {}: a \"?\" stands in its place",
+                export::named(&missing)
+            ));
         }
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use clap::ValueEnum;
-use comfy_table::{CellAlignment, presets};
 
 use super::finals::{Cell, Table};
 use crate::draw::latex;
+use crate::terminal::{self, Screen, column};
 
 /// What tables are written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,20 +58,17 @@ fn cells<'a>(
 }
 
 fn text(table: &Table) -> String {
-    let mut drawn = comfy_table::Table::new();
-    drawn.load_style(presets::UTF8_BORDERS_ONLY);
-    drawn.set_header(std::iter::once(corner(table)).chain(table.columns.iter().map(String::as_str)));
+    let names = std::iter::once(corner(table)).chain(table.columns.iter().map(String::as_str));
+    let mut drawn = terminal::Table::new(names.map(column));
     let cell = |cell: &Cell| match cell.best {
         true => format!("[{}]", cell.shown()),
         false => format!("{}{}", cell.shown(), if cell.differs() { "*" } else { " " }), // numbers end alike
     };
-    cells(table, cell).for_each(|row| {
-        drawn.add_row(row);
-    });
-    for column in drawn.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    format!("{drawn}\n{}\n", caption(table, "[ ]", "*"))
+    cells(table, cell).for_each(|row| drawn.row(row));
+    let mut screen = Screen::stdout();
+    screen.table(&drawn);
+    screen.text(&caption(table, "[ ]", "*"));
+    screen.into_text()
 }
 
 fn markdown(table: &Table) -> String {
