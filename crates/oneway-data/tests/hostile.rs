@@ -193,7 +193,7 @@ fn tables_are_refused_with_line_and_column() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// A file that is cut off or in which a byte is changed is read or refused.
     #[test]

@@ -100,7 +100,7 @@ fn nothing_is_overwritten_and_what_would_not_run_is_not_written() {
         (&["--methods", "smtp"], "unknown method `smtp`: did you mean `smtpp`?"),
         (&["--topology", "ring", "--agents", "0"], "experiment.toml would not run, and is not written"),
         (
-            &["--topology", "ring", "--agents", "5", "--methods", "dsgd"],
+            &["--topology", "flower", "--agents", "6", "--methods", "dsgd"],
             "experiment.toml would not run, and is not written",
         ),
         (&["--dataset", "rows.txt", "--agents", "13"], "experiment.toml would not run, and is not written"),
