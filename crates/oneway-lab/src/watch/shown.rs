@@ -11,7 +11,7 @@ use oneway_experiment::live::{self, Checked, Snapshot};
 use oneway_experiment::results::cells::CellStore;
 use oneway_watch::model::{Agents, Curve, Law};
 
-use super::{AXES, axis};
+use super::AXES;
 use crate::draw::figure::quantity::Quantity;
 
 /// When a file was changed, and its length: a file that has the same is the same.
@@ -99,7 +99,7 @@ impl Shown {
     pub(super) fn curve(&self, most: usize) -> Curve {
         let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
         let axes = AXES.map(|against| {
-            (axis(against), self.points.iter().map(|point| number(against.of(point))).collect::<Vec<f64>>())
+            (against.key(), self.points.iter().map(|point| number(against.of(point))).collect::<Vec<f64>>())
         });
         let lines = Quantity::ALL.map(|quantity| {
             (quantity.key(), self.points.iter().map(|point| number(quantity.of(point))).collect::<Vec<f64>>())

@@ -151,7 +151,7 @@ pub(crate) fn summary(audited: &[Audited]) -> String {
     let [violated, hold] =
         [rules.iter().filter(violated).count(), rules.iter().filter(|checks| all_hold(checks)).count()];
     format!(
-        "{} of {} inequalities hold, {violated} are violated, {} open or not checked; {} audited",
+        "{} of {} inequalities hold, {violated} violated, {} open or not checked; {} audited",
         hold,
         rules.len(),
         rules.len() - hold - violated,

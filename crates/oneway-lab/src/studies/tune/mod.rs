@@ -185,7 +185,7 @@ impl<'e> Search<'e> {
             column("step"),
             column("parameter"),
             column("score"),
-            column("note").prose().minor(),
+            column("note").prose(),
         ]);
         for trial in &self.trials {
             let (note, style) = match trial {
