@@ -5,15 +5,17 @@
 //! away or not done yet: start the agent again to continue; 130 interrupted.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use oneway::registry::Registry;
+use oneway_watch::hub::Hub;
+use oneway_watch::server::Server;
 use tracing_subscriber::EnvFilter;
 
 use crate::gather::gather_all;
@@ -23,8 +25,9 @@ use crate::plan::authority;
 use crate::plan::hosts::{host_of, read_hosts};
 use crate::plan::layout::{Behaviour, plan};
 use crate::run::run;
-use crate::watch::observe::Observed;
+use crate::watch::observe::{Observed, Seen};
 use crate::watch::top;
+use crate::watch::web::Web;
 
 /// Agents on real links, with the simulator's bits.
 #[derive(Debug, Parser)]
@@ -76,6 +79,15 @@ enum Command {
         /// Show it once, and do not refresh every second
         #[arg(long)]
         once: bool,
+        /// Show it on a local page: curves, the network, who waits for whom, bytes by link
+        #[arg(long, conflicts_with = "once")]
+        web: bool,
+        /// Port of 127.0.0.1 for that page [default: one that is free]
+        #[arg(long, requires = "web", value_parser = clap::value_parser!(u16).range(1..))]
+        port: Option<u16>,
+        /// Where keys are, as for `observe`, if agents have any and publish their estimates
+        #[arg(long, requires = "web")]
+        keys: Option<PathBuf>,
     },
     /// Follow a run from its agents' estimates: round, loss and consensus error
     Observe {
@@ -221,7 +233,8 @@ fn command(command: Command) -> Result<ExitCode> {
             say(&authority::make(&hosts, days, &out)?)?;
             Ok(ExitCode::SUCCESS)
         }
-        Command::Top { folder, once } => {
+        Command::Top { folder, web: true, port, keys, .. } => web(&folder, port, keys.as_deref()),
+        Command::Top { folder, once, .. } => {
             let addresses = top::addresses(&folder)?;
             loop {
                 let clear = if once { "" } else { "\x1b[2J\x1b[H" };
@@ -261,6 +274,55 @@ fn command(command: Command) -> Result<ExitCode> {
             }
         }
     }
+}
+
+/// Shows all agents on a local page, until Ctrl-C; where they publish estimates, also what is made of those.
+fn web(folder: &Path, port: Option<u16>, keys: Option<&Path>) -> Result<ExitCode> {
+    const EVERY: Duration = Duration::from_millis(500);
+    let mut web = Web::read(folder)?;
+    let observed = Observed::is_possible(folder)?.then(|| Observed::read(folder, keys)).transpose()?;
+    let hub = Arc::new(Hub::default());
+    let server = Server::start(port, Arc::clone(&hub)).with_context(|| match port {
+        Some(port) => format!("cannot listen on 127.0.0.1:{port}: give another --port"),
+        None => "cannot listen on 127.0.0.1".to_owned(),
+    })?;
+    let interrupted = interruption()?;
+    let seen = Mutex::new(None);
+    writeln!(std::io::stdout(), "{}", server.address())?;
+    std::io::stdout().flush()?;
+    std::thread::scope(|scope| {
+        if let Some(observed) = &observed {
+            let (seen, interrupted) = (&seen, &interrupted);
+            scope.spawn(move || {
+                // agents that are started later, or again, are found by another observer
+                while !interrupted.load(Ordering::Relaxed) {
+                    if let Err(error) = look_on(observed, seen, interrupted) {
+                        tracing::warn!("estimates cannot be seen: {error:#}");
+                    }
+                    std::thread::sleep(EVERY);
+                }
+            });
+        }
+        while !interrupted.load(Ordering::Relaxed) {
+            let reports = web.ask();
+            let now = seen.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            web.publish(reports, now.as_ref(), &hub);
+            std::thread::sleep(EVERY);
+        }
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Keeps what is seen of the last complete round, until all agents are done or away.
+fn look_on(observed: &Observed, seen: &Mutex<Option<Seen>>, interrupted: &AtomicBool) -> Result<()> {
+    let (identity, dim) = (observed.identity(), observed.dim());
+    let observer = Observer::open(&observed.endpoints(), identity, dim, observed.tls.as_ref())?;
+    let ended = observed.each_round(&observer, interrupted, |round| {
+        *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
+        Ok(())
+    });
+    observer.close();
+    ended
 }
 
 /// Ends this process when its standard input ends, because its parent has ended. Files on disk are always

@@ -5,3 +5,4 @@ pub mod observe;
 pub mod rate_limit;
 pub mod status;
 pub mod top;
+pub mod web;

@@ -64,8 +64,21 @@ impl Rounds {
     }
 }
 
-/// F(x̄) at the mean x̄ of all estimates, and (1/n) Σ ‖x_i − x̄‖².
-fn measure(problems: &[Box<dyn Problem>], estimates: &[Vec<f64>]) -> (f64, f64) {
+/// What is seen of a round once all estimates are there; x̄ is their mean.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// Rounds done.
+    pub round: u64,
+    /// F(x̄).
+    pub loss: f64,
+    /// (1/n) Σ ‖x_i − x̄‖².
+    pub consensus: f64,
+    /// ‖x_i − x̄‖ of each agent.
+    pub distances: Vec<f64>,
+}
+
+/// Measures a round from all its estimates.
+fn measure(problems: &[Box<dyn Problem>], round: u64, estimates: &[Vec<f64>]) -> Seen {
     let (n, d) = (estimates.len() as f64, problems[0].dim());
     let mut mean = vec![0.0; d];
     for x in estimates {
@@ -75,7 +88,9 @@ fn measure(problems: &[Box<dyn Problem>], estimates: &[Vec<f64>]) -> (f64, f64) 
     let losses = problems.iter().enumerate().map(|(agent, f)| f.exact(agent, &mean, &mut gradient));
     let loss = losses.sum::<f64>() / n;
     let distance = |x: &Vec<f64>| x.iter().zip(&mean).map(|(x, mean)| (x - mean).powi(2)).sum::<f64>();
-    (loss, estimates.iter().map(distance).sum::<f64>() / n)
+    let squares: Vec<f64> = estimates.iter().map(distance).collect();
+    let consensus = squares.iter().sum::<f64>() / n;
+    Seen { round, loss, consensus, distances: squares.iter().map(|square| square.sqrt()).collect() }
 }
 
 /// Where estimates come from.
@@ -122,6 +137,11 @@ impl Observed {
         Ok(Self { configs, problems, tls })
     }
 
+    /// Whether the agents of a folder of configs publish estimates.
+    pub fn is_possible(folder: &Path) -> Result<bool> {
+        Ok(Config::read(&folder.join(file_of(0)))?.network.observed)
+    }
+
     /// Where the agents are found, as endpoints.
     pub fn endpoints(&self) -> Vec<String> {
         self.configs.iter().map(|config| config.network.listen.clone()).collect()
@@ -140,12 +160,25 @@ impl Observed {
     /// Prints a line for each complete round: until the last round, until all agents are done or away, or
     /// until interrupted.
     pub fn follow(&self, source: &dyn Source, out: &mut dyn Write, interrupted: &AtomicBool) -> Result<()> {
+        writeln!(out, "{:>10} {:>22} {:>22}", "round", "loss", "consensus error")?;
+        self.each_round(source, interrupted, |Seen { round, loss, consensus, .. }| {
+            writeln!(out, "{round:>10} {loss:>22.15e} {consensus:>22.15e}")?;
+            Ok(out.flush()?)
+        })
+    }
+
+    /// Looks at each complete round, in order, for as long as [`follow`](Self::follow) prints them.
+    pub fn each_round(
+        &self,
+        source: &dyn Source,
+        interrupted: &AtomicBool,
+        mut look: impl FnMut(Seen) -> Result<()>,
+    ) -> Result<()> {
         const LOOK: Duration = Duration::from_millis(200);
         /// When all are done or away, estimates may be late, and an agent may be restarted.
         const LATE: Duration = Duration::from_secs(5);
         let mut rounds = Rounds::new(self.configs.len());
         let mut alone: Option<Instant> = None;
-        writeln!(out, "{:>10} {:>22} {:>22}", "round", "loss", "consensus error")?;
         while !interrupted.load(Ordering::Relaxed) && alone.is_none_or(|since| since.elapsed() < LATE) {
             alone = source.is_left_alone().then(|| alone.unwrap_or_else(Instant::now));
             let estimate = match source.estimates().recv_timeout(LOOK) {
@@ -155,9 +188,7 @@ impl Observed {
             };
             let round = estimate.round;
             if let Some(estimates) = rounds.take(estimate) {
-                let (loss, consensus) = measure(&self.problems, &estimates);
-                writeln!(out, "{round:>10} {loss:>22.15e} {consensus:>22.15e}")?;
-                out.flush()?;
+                look(measure(&self.problems, round, &estimates))?;
                 if round == self.identity().rounds {
                     break;
                 }
