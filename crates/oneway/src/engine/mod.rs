@@ -166,6 +166,12 @@ pub trait Engine<'a> {
     /// then that of no round.
     fn round(&mut self) -> Result<()>;
 
+    /// Waits until all rounds are done that were begun, where an engine works ahead of its caller. An error is
+    /// one of theirs.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// The state as it is now.
     fn view(&self) -> View<'_>;
 
@@ -200,6 +206,7 @@ pub trait Engine<'a> {
             }
             let next = (k - k % every).saturating_add(every).min(rounds);
             let failed = (k..next).find_map(|k| self.round().err().map(|error| (k, error)));
+            let failed = failed.or_else(|| self.settle().err().map(|error| (next, error)));
             stepping += lap();
             if let Some((round, error)) = failed {
                 break Status::Failed { round, reason: error.to_string() };

@@ -87,6 +87,7 @@ pub struct Snapshot<'a> {
     setup: Setup<'a>,
     profile: Profile,
     k: u64,
+    precision: Precision,
     states: Matrix,
 }
 
@@ -96,7 +97,18 @@ impl<'a> Snapshot<'a> {
     pub fn new(setup: Setup<'a>, k: u64) -> Result<Self> {
         let profile = setup.check()?;
         let width = profile.state.len(setup.problem.dim());
-        Ok(Self { setup, k, states: Matrix::new(setup.problem.agents(), width), profile })
+        let states = Matrix::new(setup.problem.agents(), width);
+        Ok(Self { setup, k, precision: Precision::F64, states, profile })
+    }
+
+    /// The same of a run in this precision; its numbers are shown in double precision.
+    pub fn in_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
+    }
+
+    /// Counts the state that is written as state k.
+    pub fn count_as(&mut self, k: u64) {
+        self.k = k;
     }
 
     /// Agent i's state row, to write into: vectors one after another, then scalars.
@@ -109,9 +121,14 @@ impl<'a> Snapshot<'a> {
         Ok(self.states.row_mut(i, width))
     }
 
+    /// What the method is on this problem.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     /// The state, as observers see it.
     pub fn view(&self) -> View<'_> {
-        self.setup.view(self.k, &self.profile, self.states.rows())
+        View { precision: self.precision, ..self.setup.view(self.k, &self.profile, self.states.rows()) }
     }
 }
 

@@ -1,0 +1,120 @@
+//! A problem on a device: its data, and the text of its gradients.
+
+use oneway::problem::{Description, Penalty, Problem, RowLoss, RowSum};
+
+use crate::device::{Program, put};
+use crate::error::{Error, Result};
+
+const QUADRATIC: &str = include_str!("../kernels/quadratic.cu");
+const ROWS: &str = include_str!("../kernels/rows.cu");
+
+/// The text of a problem's gradients.
+pub(crate) fn text(problem: &dyn Problem) -> Result<String> {
+    let Some(description) = problem.describe() else {
+        let why = "its gradients are made by a program that runs on the CPU, or by functions of a library";
+        return Err(Error::Unsupported(format!("the problem has no kernels: {why}")));
+    };
+    Ok(match description {
+        Description::Quadratic { .. } => QUADRATIC.to_owned(),
+        Description::Rows(RowSum { loss, penalty, batch, .. }) => {
+            let loss = match loss {
+                RowLoss::Logistic => 0,
+                RowLoss::Square => 1,
+                RowLoss::Cauchy { .. } => 2,
+                RowLoss::Softmax { .. } => {
+                    return Err(Error::Unsupported(
+                        "there are no kernels for softmax regression yet".to_owned(),
+                    ));
+                }
+            };
+            let penalty = i32::from(matches!(penalty, Penalty::NonConvex(_)));
+            let all = i32::from(batch.is_none());
+            format!("#define LOSS {loss}\n#define PENALTY {penalty}\n#define ALL {all}\n{ROWS}")
+        }
+    })
+}
+
+/// Copies a problem's data; returns the words of its structure.
+pub(crate) fn put_problem(program: &mut dyn Program, problem: &dyn Problem) -> Result<Vec<u64>> {
+    match problem.describe() {
+        Some(Description::Quadratic { curvature, centres, noise }) => {
+            Ok(vec![put(program, curvature)?, put(program, centres)?, noise.to_bits()])
+        }
+        Some(Description::Rows(sum)) => put_rows(program, problem, sum),
+        None => text(problem).map(|_| vec![]),
+    }
+}
+
+fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -> Result<Vec<u64>> {
+    let RowSum { rows, targets, rows_per_agent, batch, loss, penalty } = sum;
+    let (n, d) = (problem.agents(), problem.dim());
+    let (mut offsets, mut columns, mut values) = (vec![0u32], vec![], vec![]);
+    for r in 0..rows.len() {
+        for (column, value) in rows.row(r) {
+            columns.push(column);
+            values.push(value);
+        }
+        offsets.push(columns.len() as u32); // sparse rows have fewer than 2³² entries
+    }
+    let all_targets: Vec<f64> = (0..rows.len()).map(|r| targets.at(r)).collect();
+    let size = batch.unwrap_or(rows_per_agent);
+    let drawn = program.allocate(n * size * size_of::<u32>())?;
+    let slopes = program.allocate(n * size * size_of::<f64>())?;
+    let entry_values = |values: &[f64]| if rows.is_binary() { vec![] } else { values.to_vec() };
+    let penalty = match penalty {
+        Penalty::Ridge(α) => α,
+        Penalty::NonConvex(α) => 2.0 * α,
+    };
+    let scale_sq = if let RowLoss::Cauchy { scale_sq } = loss { scale_sq } else { 1.0 };
+    let by_column = match batch {
+        Some(_) => ByColumn::default(),
+        None => ByColumn::new(&offsets, &columns, &values, (n, d, rows_per_agent)),
+    };
+    Ok(vec![
+        rows_per_agent as u64,
+        size as u64,
+        put(program, &offsets)?,
+        put(program, &columns)?,
+        put(program, &entry_values(&values))?,
+        put(program, &all_targets)?,
+        penalty.to_bits(),
+        scale_sq.to_bits(),
+        program.address(drawn),
+        program.address(slopes),
+        put(program, &by_column.offsets)?,
+        put(program, &by_column.rows)?,
+        put(program, &entry_values(&by_column.values))?,
+    ])
+}
+
+/// The entries of each agent's rows by column, rows ascending: where all rows are summed, each coordinate finds
+/// its own.
+#[derive(Debug, Default)]
+struct ByColumn {
+    offsets: Vec<u32>,
+    rows: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl ByColumn {
+    fn new(offsets: &[u32], columns: &[u32], values: &[f64], (n, d, m): (usize, usize, usize)) -> Self {
+        let mut found = Self { offsets: vec![0], ..Self::default() };
+        let mut of_agent: Vec<Vec<(u32, f64)>> = vec![vec![]; d];
+        for agent in 0..n {
+            for at in 0..m {
+                let r = agent * m + at;
+                for entry in offsets[r] as usize..offsets[r + 1] as usize {
+                    of_agent[columns[entry] as usize].push((at as u32, values[entry]));
+                }
+            }
+            for column in &mut of_agent {
+                for (row, value) in column.drain(..) {
+                    found.rows.push(row);
+                    found.values.push(value);
+                }
+                found.offsets.push(found.rows.len() as u32);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,79 @@
+//! What tests of kernels share.
+#![allow(dead_code)] // each test file takes what it needs
+
+use std::sync::Mutex;
+
+use oneway::engine::{Engine, Setup, Simulator};
+use oneway::method::Method;
+use oneway::methods::estimator::ESTIMATORS;
+use oneway::methods::{KINDS, Kind};
+use oneway::numeric::Precision;
+use oneway::parameters::Parameters;
+use oneway_cuda::Wide;
+use oneway_cuda::device::Device;
+use oneway_cuda::host::Host;
+
+/// A host with so many threads in a block.
+pub fn host(threads: u32) -> Host {
+    Host::new(threads).unwrap()
+}
+
+/// All rules of the registry: as they are, and with every estimator that they take.
+pub fn rules() -> Vec<(String, &'static Kind, Box<dyn Method>)> {
+    let mut rules = vec![];
+    for kind in KINDS {
+        let own = Parameters::new(kind.name, kind.parameters, []).unwrap();
+        rules.push((kind.name.to_owned(), kind, kind.method([]).unwrap()));
+        let with = kind.with_estimator.iter();
+        for (with, estimator) in with.flat_map(|with| ESTIMATORS.iter().map(move |e| (with, e))) {
+            // three samples for the mean of several gradients
+            let given = estimator.parameters.iter().filter(|p| p.name == "samples");
+            let given = given.map(|p| (p.name.to_owned(), 3.0));
+            let given = Parameters::new(estimator.name, estimator.parameters, given).unwrap();
+            let method = with(&own, (estimator.build)(&given).unwrap()).unwrap();
+            rules.push((format!("{} with {}", kind.name, estimator.name), kind, method));
+        }
+    }
+    rules.retain(|(_, _, method)| method.trace().is_some());
+    rules
+}
+
+/// Runs on the device and in the simulator; states must be the same after the first rounds and at the end.
+pub fn same_bits(device: &dyn Device, setup: Setup<'_>, precision: Precision, rounds: u64, what: &str) {
+    let mut there = Wide::new(device, setup, precision).unwrap_or_else(|error| panic!("{what}: {error}"));
+    match precision {
+        Precision::F64 => compare(&mut there, &mut Simulator::new(setup).unwrap(), rounds, what),
+        Precision::F32 => {
+            let mut here = Simulator::<f32>::with_precision(setup).unwrap();
+            compare(&mut there, &mut here, rounds, what);
+        }
+    }
+}
+
+fn compare<'a>(there: &mut impl Engine<'a>, here: &mut impl Engine<'a>, rounds: u64, what: &str) {
+    assert_eq!(there.state_hash(), here.state_hash(), "{what}: state 0 of {rounds}");
+    for k in 1..=rounds {
+        there.round().unwrap();
+        here.round().unwrap();
+        if k == 1 || k == 2 || k == rounds {
+            assert_eq!(there.view().k, k);
+            assert_eq!(there.state_hash(), here.state_hash(), "{what}: state {k} of {rounds}");
+        }
+    }
+}
+
+/// What `work` makes of each item, on as many threads as there are cores.
+pub fn at_once<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let queue = Mutex::new(items.into_iter());
+    let next = || queue.lock().unwrap().next();
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(item) = next() {
+                    work(item);
+                }
+            });
+        }
+    });
+}
