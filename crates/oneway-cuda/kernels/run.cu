@@ -2,7 +2,7 @@
 //
 // Before this text stand: `real`, the numbers of states; DIM, the dimension; KEPT, PULLS, PUSHES, the vectors
 // of a state and of the two messages; CARRIES, what an agent has besides (0 nothing, 1 push-sum's weight, 2
-// its row of R^k); EXCHANGES; ASK, the gradients of each exchange; and `index`, which counts coordinates of all
+// its row of R^k); EXCHANGES; ASK, the gradients of each exchange; and `coordinate`, which counts coordinates of all
 // agents. The rule's own functions are printed from its program.
 
 #define HEARD (PULLS + PUSHES)
@@ -142,8 +142,8 @@ __device__ inline real weight_of(const Run &run, u64 agent) {
 
 // --- the parts of an exchange, for one coordinate c of an agent; t counts coordinates of all agents
 
-__device__ inline void send_one(const Run &run, const Turn &turn, index t) {
-    const u64 agent = t / (index)DIM, c = t % (index)DIM, all = run.agents * (u64)DIM;
+__device__ inline void send_one(const Run &run, const Turn &turn, coordinate t) {
+    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
     real state[KEPT], sent[HEARD + 1];
     load_state(run, agent, c, state);
     rule_send(run, (u32)turn.phase, at_of(run, run.steps[turn.step], agent, (real)1), state, sent);
@@ -152,8 +152,8 @@ __device__ inline void send_one(const Run &run, const Turn &turn, index t) {
         run.sent[v * all + t] = sent[v];
 }
 
-__device__ inline void hear_one(const Run &run, const Turn &turn, index t) {
-    const u64 agent = t / (index)DIM, c = t % (index)DIM, all = run.agents * (u64)DIM;
+__device__ inline void hear_one(const Run &run, const Turn &turn, coordinate t) {
+    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
     const Step step = run.steps[turn.step];
     real heard[HEARD + 1];
     mix<PULLS>(
@@ -185,8 +185,8 @@ __device__ inline void hear_one(const Run &run, const Turn &turn, index t) {
 }
 
 // `gradients` says how many of the two there are; the others are zero.
-__device__ inline void update_one(const Run &run, const Turn &turn, index t, u64 gradients) {
-    const u64 agent = t / (index)DIM, c = t % (index)DIM, all = run.agents * (u64)DIM;
+__device__ inline void update_one(const Run &run, const Turn &turn, coordinate t, u64 gradients) {
+    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
     real state[KEPT], heard[HEARD + 1], next[KEPT], g[2];
     load_state(run, agent, c, state);
 #pragma unroll
@@ -202,8 +202,8 @@ __device__ inline void update_one(const Run &run, const Turn &turn, index t, u64
         row[v * (u64)DIM] = next[v];
 }
 
-__device__ inline void start_one(const Run &run, const Turn &turn, index t, u64 gradients) {
-    const u64 agent = t / (index)DIM, c = t % (index)DIM, all = run.agents * (u64)DIM;
+__device__ inline void start_one(const Run &run, const Turn &turn, coordinate t, u64 gradients) {
+    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
     real state[KEPT], g[2];
     g[0] = gradients > 0 ? run.gradients[t] : (real)0;
     g[1] = gradients > 1 ? run.gradients[all + t] : (real)0;

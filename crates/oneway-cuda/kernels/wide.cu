@@ -8,12 +8,12 @@
 
 // x0 is everyone's point at first.
 KERNEL(begin) {
-    EACH(index, t, run.agents * (u64)DIM)
-    run.points[t] = (real)run.start[t % (index)DIM];
+    EACH(coordinate, t, run.agents * (u64)DIM)
+    run.points[t] = (real)run.start[t % (coordinate)DIM];
 }
 
 KERNEL(start) {
-    EACH(index, t, run.agents * (u64)DIM)
+    EACH(coordinate, t, run.agents * (u64)DIM)
     start_one(run, turn, t, turn.call);
     EACH(u64, s, run.agents * (u64)scalars_of(run)) {
         const u64 agent = s / scalars_of(run), at = s % scalars_of(run);
@@ -22,14 +22,14 @@ KERNEL(start) {
 }
 
 KERNEL(send) {
-    EACH(index, t, run.agents * (u64)DIM)
+    EACH(coordinate, t, run.agents * (u64)DIM)
     send_one(run, turn, t);
     EACH(u64, s, run.agents * (u64)scalars_of(run))
     run.carried[s] = mix_carried(run, run.steps[turn.step], s / scalars_of(run), (u32)(s % scalars_of(run)));
 }
 
 KERNEL(hear) {
-    EACH(index, t, run.agents * (u64)DIM)
+    EACH(coordinate, t, run.agents * (u64)DIM)
     hear_one(run, turn, t);
 }
 
@@ -40,8 +40,8 @@ KERNEL(prepare) {
 
 // A gradient at one of the two points, to one of the two places.
 KERNEL(gradient) {
-    EACH(index, t, run.agents * (u64)DIM) {
-        const u64 agent = t / (index)DIM, c = t % (index)DIM;
+    EACH(coordinate, t, run.agents * (u64)DIM) {
+        const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM;
         const real x = run.asked[turn.from][t];
         const real g = (real)gradient_at(problem, run, turn, agent, c, (double)x);
         real *place = run.gradients + turn.to * run.agents * (u64)DIM + t;
@@ -50,7 +50,7 @@ KERNEL(gradient) {
 }
 
 KERNEL(update) {
-    EACH(index, t, run.agents * (u64)DIM)
+    EACH(coordinate, t, run.agents * (u64)DIM)
     update_one(run, turn, t, turn.call);
     EACH(u64, s, run.agents * (u64)scalars_of(run))
     state_of(run, s / scalars_of(run))[KEPT * (u64)DIM + s % scalars_of(run)] = run.carried[s];

@@ -13,6 +13,9 @@ pub trait Device: Debug + Send + Sync {
     /// How many threads keep it busy.
     fn threads(&self) -> u64;
 
+    /// Bytes of memory that the threads of a block can share, at most.
+    fn shared(&self) -> usize;
+
     /// Compiles a source, or finds it compiled, and gets it ready to run.
     fn load(&self, source: &str) -> Result<Box<dyn Program>>;
 }
@@ -56,6 +59,8 @@ pub struct Launch {
     pub(crate) kernel: &'static str,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
+    /// Bytes of memory that the threads of a block share.
+    pub(crate) shared: u32,
     pub(crate) run: Arc<[u64]>,
     pub(crate) problem: Arc<[u64]>,
     pub(crate) turn: [u64; 6],

@@ -48,7 +48,7 @@ impl Host {
         let whole = [BEFORE, source, BEHIND].join("\n");
         std::fs::write(&text, whole).map_err(|error| failed(error.to_string()))?;
         let mut command = Command::new(&self.compiler);
-        command.args(["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-pthread", "-w", "-o"]);
+        command.args(["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-w", "-o"]);
         let done = command.arg(&made).arg(&text).output().map_err(|error| failed(error.to_string()))?;
         if !done.status.success() {
             return Err(failed(String::from_utf8_lossy(&done.stderr).chars().take(2000).collect()));
@@ -70,6 +70,10 @@ impl Device for Host {
 
     fn threads(&self) -> u64 {
         256 // two blocks, so that strides over blocks are taken
+    }
+
+    fn shared(&self) -> usize {
+        1 << 18 // as `kernels/cell.cu` has it for a host
     }
 
     fn load(&self, source: &str) -> Result<Box<dyn Program>> {
@@ -95,7 +99,7 @@ impl std::fmt::Debug for HostProgram {
 
 type Words = *const u64;
 type Kernel = unsafe extern "C" fn();
-type OnHost = unsafe extern "C" fn(Kernel, Words, Words, Words, u32, u32);
+type OnHost = unsafe extern "C" fn(Kernel, Words, Words, Words, u32, u32, u32);
 
 impl Program for HostProgram {
     fn allocate(&mut self, bytes: usize) -> Result<Buffer> {
@@ -121,7 +125,7 @@ impl Program for HostProgram {
     #[allow(unsafe_code)]
     fn launch(&mut self, launch: &Launch) -> Result<()> {
         let missing = |error: libloading::Error| Error::Failed(error.to_string());
-        let mut sizes = [0u64; 4];
+        let mut sizes = [0u64; 3];
         // SAFETY: these are the functions of `kernels/host_launch.cu` and of `kernels/wide.cu`, with these
         // arguments; the sizes of the structures are compared before they are read
         unsafe {
@@ -130,13 +134,20 @@ impl Program for HostProgram {
             of(sizes.as_mut_ptr());
             let given =
                 [launch.run.len(), launch.problem.len(), launch.turn.len()].map(|words| 8 * words as u64);
-            if given[..] != sizes[..3] {
+            if given != sizes {
                 return Err(Error::Failed(format!("kernels take {sizes:?} bytes and were handed {given:?}")));
             }
-            let kernel = self.library.get::<Kernel>(launch.kernel.as_bytes()).map_err(missing)?;
-            let run = self.library.get::<OnHost>(b"oneway_on_host\0").map_err(missing)?;
-            let turn = launch.turn.as_ptr();
-            run(*kernel, launch.run.as_ptr(), launch.problem.as_ptr(), turn, launch.blocks, self.threads);
+            let kernel = *self.library.get::<Kernel>(launch.kernel.as_bytes()).map_err(missing)?;
+            let run = *self.library.get::<OnHost>(b"oneway_on_host\0").map_err(missing)?;
+            let (threads, launch) = (self.threads, launch);
+            let one = move |thread: u32| {
+                let Launch { run: words, problem, turn, blocks, .. } = launch;
+                run(kernel, words.as_ptr(), problem.as_ptr(), turn.as_ptr(), *blocks, threads, thread);
+            };
+            std::thread::scope(|scope| {
+                (1..threads).for_each(|thread| drop(scope.spawn(move || one(thread))));
+                one(0);
+            });
         }
         Ok(())
     }

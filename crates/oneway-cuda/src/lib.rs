@@ -9,6 +9,7 @@
 //! [`device::Device`], which a [`host`] implements too: it compiles the very same text with a C++ compiler, so
 //! that the bits of kernels are tested where there is no GPU.
 
+mod cells;
 pub mod cuda;
 pub mod device;
 mod error;
@@ -16,9 +17,13 @@ pub mod host;
 mod network;
 pub mod print;
 mod problem;
+mod rounds;
+mod run;
 mod source;
+mod states;
 mod wide;
 
+pub use cells::Cells;
 pub use error::{Error, Result};
 pub use source::Source;
 pub use wide::Wide;

@@ -16,7 +16,16 @@ pub(crate) fn put_links(program: &mut dyn Program, topology: &Topology) -> Resul
         };
         Links::new(topology.period().iter().map(of))
     });
-    Ok([pull?.put(program)?, push?.put(program)?])
+    let (pull, push) = (pull?, push?);
+    let here = pull.put(program)?;
+    // where R and C have the same links these are there once: kernels know it by their address
+    let shared = (pull.ranges == push.ranges && pull.senders == push.senders).then_some([here[0], here[1]]);
+    let [ranges, senders] = match shared {
+        Some(shared) => shared,
+        None => push.put_links(program)?,
+    };
+    let [weights, codes] = push.put_weights(program)?;
+    Ok([here, [ranges, senders, weights, codes]])
 }
 
 /// The matrices of a period, one behind the other.
@@ -52,12 +61,19 @@ impl Links {
     }
 
     fn put(&self, program: &mut dyn Program) -> Result<[u64; 4]> {
-        let (ranges, senders) = (put(program, &self.ranges)?, put(program, &self.senders)?);
-        let (weights, codes) = match coded(&self.weights) {
-            Some((values, codes)) => (put(program, &values)?, put(program, &codes)?),
-            None => (put(program, &self.weights)?, 0),
-        };
+        let [[ranges, senders], [weights, codes]] = [self.put_links(program)?, self.put_weights(program)?];
         Ok([ranges, senders, weights, codes])
+    }
+
+    fn put_links(&self, program: &mut dyn Program) -> Result<[u64; 2]> {
+        Ok([put(program, &self.ranges)?, put(program, &self.senders)?])
+    }
+
+    fn put_weights(&self, program: &mut dyn Program) -> Result<[u64; 2]> {
+        match coded(&self.weights) {
+            Some((values, codes)) => Ok([put(program, &values)?, put(program, &codes)?]),
+            None => Ok([put(program, &self.weights)?, 0]),
+        }
     }
 }
 

@@ -34,7 +34,27 @@ pub(crate) fn text(problem: &dyn Problem) -> Result<String> {
     })
 }
 
-/// Copies a problem's data; returns the words of its structure.
+/// Room for what a run makes of a problem on its way to gradients: the words of its structure, completed.
+pub(crate) fn put_scratch(
+    program: &mut dyn Program,
+    problem: &dyn Problem,
+    mut data: Vec<u64>,
+) -> Result<Vec<u64>> {
+    if let Some(Description::Rows(RowSum { rows_per_agent, batch, .. })) = problem.describe() {
+        let rows = problem.agents() * batch.unwrap_or(rows_per_agent);
+        for (word, bytes) in [(DRAWN, rows * size_of::<u32>()), (SLOPES, rows * size_of::<f64>())] {
+            let room = program.allocate(bytes)?;
+            data[word] = program.address(room);
+        }
+    }
+    Ok(data)
+}
+
+/// Where in the structure the rows of a batch and their slopes are.
+const DRAWN: usize = 8;
+const SLOPES: usize = 9;
+
+/// Copies a problem's data, which all runs share; returns the words of its structure.
 pub(crate) fn put_problem(program: &mut dyn Program, problem: &dyn Problem) -> Result<Vec<u64>> {
     match problem.describe() {
         Some(Description::Quadratic { curvature, centres, noise }) => {
@@ -58,8 +78,6 @@ fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -
     }
     let all_targets: Vec<f64> = (0..rows.len()).map(|r| targets.at(r)).collect();
     let size = batch.unwrap_or(rows_per_agent);
-    let drawn = program.allocate(n * size * size_of::<u32>())?;
-    let slopes = program.allocate(n * size * size_of::<f64>())?;
     let entry_values = |values: &[f64]| if rows.is_binary() { vec![] } else { values.to_vec() };
     let penalty = match penalty {
         Penalty::Ridge(α) => α,
@@ -79,8 +97,8 @@ fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -
         put(program, &all_targets)?,
         penalty.to_bits(),
         scale_sq.to_bits(),
-        program.address(drawn),
-        program.address(slopes),
+        0, // the two of each run
+        0,
         put(program, &by_column.offsets)?,
         put(program, &by_column.rows)?,
         put(program, &entry_values(&by_column.values))?,

@@ -2,7 +2,7 @@
 
 use oneway::method::{Ask, Carries, Method, Profile, Trace};
 use oneway::numeric::Precision;
-use oneway::problem::Problem;
+use oneway::problem::{Description, Problem};
 
 use crate::error::{Error, Result};
 use crate::{print, problem};
@@ -10,6 +10,8 @@ use crate::{print, problem};
 const NUMBERS: &str = include_str!("../kernels/numbers.cu");
 const RUN: &str = include_str!("../kernels/run.cu");
 const WIDE: &str = include_str!("../kernels/wide.cu");
+const FUSED: &str = include_str!("../kernels/fused.cu");
+const CELL: &str = include_str!("../kernels/cell.cu");
 
 /// The kernels of a method on a problem, and the hyper-parameters that they are given.
 #[derive(Debug, Clone)]
@@ -18,6 +20,10 @@ pub struct Source {
     pub text: String,
     pub(crate) parameters: Vec<f64>,
     pub(crate) trace: Trace,
+    /// Whether there is a kernel for whole rounds.
+    pub(crate) fuses: bool,
+    /// Whether a coordinate of a gradient needs no other coordinate.
+    pub(crate) by_coordinate: bool,
 }
 
 impl Source {
@@ -37,15 +43,30 @@ impl Source {
             Carries::Weight => 1,
             Carries::Eigenvector => 2,
         };
-        let kept = trace.names.len();
-        let head = format!(
-            "typedef {real} real;\ntypedef {index} index;\n\
-             #define DIM {d}\n#define KEPT {kept}\n#define PULLS {pulls}\n#define PUSHES {pushes}\n\
-             #define CARRIES {carries}\n#define EXCHANGES {}\n",
-            trace.exchanges.len()
-        );
-        let text = [&head, NUMBERS, RUN, &of_rule, &of_problem, WIDE].join("\n");
-        Ok(Self { text, parameters, trace })
+        let (asks, both) = match profile.exchanges[0].turns[0] {
+            Ask::Samples(count) => (count, 0),
+            Ask::BothPoints => (0, 1),
+            _ => (0, 0),
+        };
+        let defines = [
+            ("DIM", d as usize),
+            ("KEPT", trace.names.len()),
+            ("PULLS", pulls),
+            ("PUSHES", pushes),
+            ("CARRIES", carries),
+            ("EXCHANGES", trace.exchanges.len()),
+            ("ASKS", asks),
+            ("BOTH", both),
+        ];
+        let defines: String =
+            defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
+        let head = format!("typedef {real} real;\ntypedef {index} coordinate;\n{defines}");
+        let text = [&head, NUMBERS, RUN, &of_rule, &of_problem, WIDE, FUSED, CELL].join("\n");
+        // as `FUSES` in `kernels/fused.cu`
+        let by_coordinate = matches!(problem.describe(), Some(Description::Quadratic { .. }));
+        let one_exchange = trace.exchanges.len() == 1 && trace.carries != Carries::Eigenvector;
+        let fuses = one_exchange && (by_coordinate || (asks <= 1 && both == 0));
+        Ok(Self { text, parameters, trace, fuses, by_coordinate })
     }
 }
 

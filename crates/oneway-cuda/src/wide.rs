@@ -1,20 +1,20 @@
 //! One network on a device: states stay there, and are copied back when somebody looks.
 
-mod rounds;
-
 use std::cell::{OnceCell, RefCell};
-use std::sync::Arc;
 
 use oneway::engine::observe::{Snapshot, View};
 use oneway::engine::{Engine, Setup};
 use oneway::numeric::Precision;
 
-use crate::device::{Buffer, Device, Program, Recording, put};
+use crate::device::{Device, Program, Recording};
 use crate::error::{Error, Result};
-use crate::network::{put_kept, put_links};
-use crate::problem::put_problem;
+use crate::rounds::{Kernels, Rounds, STEPS, THREADS};
+use crate::run::{Known, Placed, Room, Step, step};
 use crate::source::Source;
-use rounds::{Rounds, STEPS};
+use crate::states::read_states;
+
+/// Rows of up to this length are a block's work, where a gradient needs the whole row.
+const MOST_IN_A_BLOCK: usize = 4096;
 
 /// All agents of one run, on a device.
 ///
@@ -36,25 +36,19 @@ pub struct Wide<'a> {
 #[derive(Debug)]
 struct There<'a> {
     setup: Setup<'a>,
+    source: Source,
     precision: Precision,
     program: Box<dyn Program>,
+    placed: Placed,
     rounds: Rounds,
-    states: Buffer,
-    /// Numbers in a state row, and from one row to the next.
-    width: usize,
-    stride: usize,
-    steps: Buffer,
-    /// The launches of a full table of steps.
-    recording: Option<Recording>,
+    /// The launches of a full table of steps, from either place of the states.
+    recordings: [Option<Recording>; 2],
     /// Rounds done, and rounds asked for.
     done: u64,
     asked: u64,
     /// What went wrong where nobody could be told yet.
     failed: Option<Error>,
 }
-
-/// What is the same for all agents in a round, as the words of the kernels' structure `Step`.
-type Step = [u64; 4];
 
 impl<'a> Wide<'a> {
     /// Sets up all agents at state 0 on a device. An error says why that cannot be: [`Error::Unsupported`] for
@@ -64,128 +58,94 @@ impl<'a> Wide<'a> {
         let source = Source::new(setup.method, setup.problem, precision)?;
         let mut program = device.load(&source.text)?;
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
-        let width = profile.state.len(d);
-        let bytes = precision.bytes();
-        let stride = width.next_multiple_of(32 / bytes); // whole sectors of memory
-        let states = program.allocate(n * stride * bytes)?;
-        let steps = program.allocate(STEPS * size_of::<Step>())?;
-        let vectors = |program: &mut dyn Program, count: usize| {
-            let buffer = program.allocate(count * n * d * bytes)?;
-            Ok::<u64, Error>(program.address(buffer))
+        let kernels = match source.fuses {
+            true if source.by_coordinate => Kernels::Fused { blocks: n.saturating_mul(d).div_ceil(THREADS) },
+            true if d <= MOST_IN_A_BLOCK => Kernels::Fused { blocks: n },
+            _ => Kernels::Apart,
         };
-        let heard: usize = source.trace.sends.iter().sum();
-        let [links_pull, links_push] = put_links(&mut *program, setup.topology)?;
-        let scalars = profile.state.scalars;
-        let carried = program.allocate(n * scalars * bytes)?;
-        let mut x = vec![0.0; d];
-        setup.problem.start(&mut x);
-        let sent = vectors(&mut *program, heard)?;
-        let mixed = vectors(&mut *program, heard)?;
-        let points = vectors(&mut *program, 2)?;
-        let second = points + (n * d * bytes) as u64;
-        let gradients = vectors(&mut *program, 2)?;
-        let words = [
-            vec![n as u64, stride as u64, setup.seed, program.address(states), program.address(states)],
-            vec![sent, mixed, points, gradients, program.address(carried)],
-            vec![put(&mut *program, &x)?, put(&mut *program, &source.parameters)?],
-            vec![program.address(steps), put_kept(&mut *program, setup.topology)?],
-            links_pull.to_vec(),
-            links_push.to_vec(),
-        ];
-        let run = |next: u64| [&words.concat()[..], &[next, second]].concat().into();
-        let problem: Arc<[u64]> = put_problem(&mut *program, setup.problem)?.into();
-        let at = if profile.points_are_pulled { mixed } else { points };
-        let rounds = Rounds::new(&profile, [run(points), run(at)], problem, (n, d), device.threads());
-        let mut there = There {
-            setup,
-            precision,
-            program,
-            rounds,
-            states,
-            width,
-            stride,
-            steps,
-            recording: None,
-            done: 0,
-            asked: 0,
-            failed: None,
-        };
-        there.start(source.trace.constants)?;
+        let (fused, what) = (kernels != Kernels::Apart, (setup, &source, precision));
+        let room = Room { twice: fused, messages: !fused, steps: STEPS };
+        let placed = Placed::new(&mut *program, &mut Known::default(), what, room)?;
+        let (runs, problem) = (placed.runs.clone(), placed.problem.clone());
+        let rounds = Rounds::new(&profile, runs, problem, kernels, (n, d, device.threads()));
+        let first = [step(setup, &source, 0, 0)];
+        program.write(placed.steps, bytemuck::cast_slice(&first))?;
+        rounds.start().iter().try_for_each(|launch| program.launch(launch))?;
+        let recordings = [None; 2];
+        let (done, asked, failed) = (0, 0, None);
+        let there =
+            There { setup, source, precision, program, placed, rounds, recordings, done, asked, failed };
         Ok(Self { setup, precision, k: 0, there: RefCell::new(there), shown: OnceCell::new() })
+    }
+
+    /// Waits until all rounds are done that were asked for, and copies nothing but a number.
+    pub fn wait(&mut self) -> Result<()> {
+        let there = self.there.get_mut();
+        there.flush()?;
+        there.program.read(there.placed.states[0], &mut [0; 8])
     }
 
     /// The state, copied from the device.
     fn show(&self) -> Result<Snapshot<'a>> {
         let failed = |error: oneway::Error| Error::Failed(error.to_string());
         let mut snapshot = Snapshot::new(self.setup, self.k).map_err(failed)?.in_precision(self.precision);
-        self.there.borrow_mut().read(|agent, row| {
-            snapshot.state_mut(agent).map_err(failed)?.copy_from_slice(row);
-            Ok(())
-        })?;
+        self.there.borrow_mut().read(&mut snapshot)?;
         Ok(snapshot)
+    }
+
+    /// What is shown of a state that cannot be had.
+    fn unknown(&self, error: Error) -> Snapshot<'a> {
+        self.there.borrow_mut().failed = Some(error);
+        let mut snapshot =
+            Snapshot::new(self.setup, self.k).expect("it was checked when the engine was made");
+        for agent in 0..self.setup.problem.agents() {
+            if let Ok(row) = snapshot.state_mut(agent) {
+                row.fill(f64::NAN);
+            }
+        }
+        snapshot.in_precision(self.precision)
     }
 }
 
 impl There<'_> {
-    fn start(&mut self, constants: [oneway::method::OfRound; 2]) -> Result<()> {
-        self.rounds.constants = constants;
-        let steps = [self.step(0, 0)];
-        self.program.write(self.steps, bytemuck::cast_slice(&steps))?;
-        self.rounds.start().iter().try_for_each(|launch| self.program.launch(launch))
-    }
-
-    /// Round k, whose samples are those of state `samples`.
-    fn step(&self, k: u64, samples: u64) -> Step {
-        let [first, second] = self.rounds.constants.map(|constant| constant.at(k).to_bits());
-        let pair = k % self.setup.topology.period().len() as u64;
-        [self.setup.schedule.at(k).to_bits(), first, second, pair | samples << 32] // rounds count modulo 2³²
+    /// Where the states are.
+    fn place(&self) -> usize {
+        usize::from(self.placed.states[0] != self.placed.states[1]) & (self.done % 2) as usize
     }
 
     /// Begins all rounds that were asked for.
     fn flush(&mut self) -> Result<()> {
         while self.done < self.asked {
             let count = (self.asked - self.done).min(STEPS as u64) as usize;
-            let steps: Vec<Step> = (self.done..).take(count).map(|k| self.step(k, k + 1)).collect();
-            self.program.write(self.steps, bytemuck::cast_slice(&steps))?;
+            let rounds = (self.done..).take(count);
+            let steps: Vec<Step> = rounds.map(|k| step(self.setup, &self.source, k, k + 1)).collect();
+            self.program.write(self.placed.steps, bytemuck::cast_slice(&steps))?;
+            let place = self.place();
             if count == STEPS {
-                let recording = match self.recording {
+                let recording = match self.recordings[place] {
                     Some(recording) => recording,
-                    None => *self.recording.insert(self.program.record(&self.rounds.rounds(STEPS))?),
+                    None => {
+                        let launches = self.rounds.rounds(STEPS, place);
+                        *self.recordings[place].insert(self.program.record(&launches)?)
+                    }
                 };
                 self.program.replay(recording)?;
             } else {
-                self.rounds.rounds(count).iter().try_for_each(|launch| self.program.launch(launch))?;
+                let launches = self.rounds.rounds(count, place);
+                launches.iter().try_for_each(|launch| self.program.launch(launch))?;
             }
             self.done += count as u64;
         }
         Ok(())
     }
 
-    /// Has `take` see every agent's row.
-    fn read(&mut self, mut take: impl FnMut(usize, &[f64]) -> Result<()>) -> Result<()> {
+    fn read(&mut self, snapshot: &mut Snapshot<'_>) -> Result<()> {
         if let Some(failed) = &self.failed {
             return Err(failed.clone());
         }
         self.flush()?;
-        let agents = self.setup.problem.agents();
-        match self.precision {
-            Precision::F64 => {
-                let mut all = vec![0.0f64; agents * self.stride];
-                self.program.read(self.states, bytemuck::cast_slice_mut(&mut all))?;
-                let mut rows = all.chunks_exact(self.stride.max(1)).enumerate();
-                rows.try_for_each(|(agent, row)| take(agent, &row[..self.width]))
-            }
-            Precision::F32 => {
-                let mut all = vec![0.0f32; agents * self.stride];
-                self.program.read(self.states, bytemuck::cast_slice_mut(&mut all))?;
-                let mut shown = vec![0.0; self.width];
-                for (agent, row) in all.chunks_exact(self.stride.max(1)).enumerate() {
-                    shown.iter_mut().zip(row).for_each(|(shown, x)| *shown = f64::from(*x));
-                    take(agent, &shown)?;
-                }
-                Ok(())
-            }
-        }
+        let (states, Placed { width, stride, .. }) = (self.placed.states[self.place()], &self.placed);
+        read_states(&mut *self.program, states, self.precision, [*width, *stride], snapshot)
     }
 }
 
@@ -220,20 +180,5 @@ impl<'a> Engine<'a> for Wide<'a> {
     /// fail says why.
     fn view(&self) -> View<'_> {
         self.shown.get_or_init(|| self.show().unwrap_or_else(|error| self.unknown(error))).view()
-    }
-}
-
-impl<'a> Wide<'a> {
-    fn unknown(&self, error: Error) -> Snapshot<'a> {
-        self.there.borrow_mut().failed = Some(error);
-        #[allow(clippy::expect_used)]
-        let mut snapshot =
-            Snapshot::new(self.setup, self.k).expect("it was checked when the engine was made");
-        for agent in 0..self.setup.problem.agents() {
-            if let Ok(row) = snapshot.state_mut(agent) {
-                row.fill(f64::NAN);
-            }
-        }
-        snapshot.in_precision(self.precision)
     }
 }

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -12,9 +12,10 @@ use oneway::engine::metrics;
 use oneway::engine::observe::{Observer, View};
 use oneway::engine::record::{self, Recorder};
 use oneway::engine::simulator::worth_threads;
-use oneway::engine::{Outcome, Status};
+use oneway::engine::{Outcome, Setup, Status};
 use rayon::prelude::*;
 
+use crate::engines::{AnyEngine, Engines, Made};
 use crate::experiment::plan::Cell;
 use crate::experiment::spec::RunSpec;
 use crate::progress::{CellProgress, Progress, Silent, Watcher};
@@ -35,6 +36,8 @@ pub struct Runner {
     keeps_estimates: bool,
     watcher: Option<Box<dyn Watcher>>,
     around: fn(&mut (dyn FnMut() + Send)),
+    engines: Option<Box<dyn Engines>>,
+    stayed: Mutex<Vec<(String, String)>>,
 }
 
 impl Runner {
@@ -49,6 +52,8 @@ impl Runner {
             keeps_estimates: false,
             watcher: None,
             around: |work| work(),
+            engines: None,
+            stayed: Mutex::default(),
         })
     }
 
@@ -77,6 +82,36 @@ impl Runner {
     /// problem does on it.
     pub fn running_inside(self, around: fn(&mut (dyn FnMut() + Send))) -> Self {
         Self { around, ..self }
+    }
+
+    /// The same, whose cells run on another device where they can.
+    pub fn on(self, engines: Box<dyn Engines>) -> Self {
+        Self { engines: Some(engines), ..self }
+    }
+
+    /// What stayed on this computer's processors although another device was asked for, and why: each method on
+    /// each topology once.
+    pub fn stayed(&self) -> Vec<(String, String)> {
+        self.stayed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What runs a cell.
+    fn engine<'a>(&self, cell: &Cell<'a>, setup: Setup<'a>) -> Result<AnyEngine<'a>> {
+        let Some(engines) = &self.engines else { return Ok(cell.entry.engine(setup)?) };
+        let why = match cell.entry.stays_here() {
+            Some(why) => why.to_owned(),
+            None => match engines.engine(setup, cell.entry.run.precision)? {
+                Made::There(engine) => return Ok(engine),
+                Made::Stays(why) => why,
+            },
+        };
+        let stayed = (format!("{} · {}", cell.entry.topology_name, cell.entry.method_name), why);
+        let mut all = self.stayed.lock().unwrap_or_else(PoisonError::into_inner);
+        if !all.contains(&stayed) {
+            all.push(stayed);
+        }
+        drop(all);
+        Ok(cell.entry.engine(setup)?)
     }
 
     /// A flag that stops the runner once it is set: cells that run end at their next look, and no other
@@ -174,7 +209,7 @@ impl Runner {
     /// Runs one cell; with threads to spare, they measure while it goes on.
     fn compute(&self, cell: &Cell<'_>, spare: bool, bar: Box<dyn CellProgress>) -> Result<CellResult> {
         let (run, setup, extras) = (cell.entry.run, cell.setup(), cell.extras());
-        let mut engine = cell.entry.engine(setup)?;
+        let mut engine = self.engine(cell, setup)?;
         let watched = |record: &mut (dyn FnMut(&View<'_>) -> oneway::Result<ControlFlow<()>> + '_)| {
             let mut watch = Watch { run, record, bar, interrupted: &self.interrupted };
             let outcome = engine.run(run.iterations, look_every(run.record_every), &mut watch);

@@ -1,7 +1,7 @@
 //! Compiled kernels on disk, by what they were made of.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sha2::{Digest, Sha256};
 
@@ -27,7 +27,7 @@ impl Cache {
     }
 
     #[cfg(test)]
-    fn at(folder: &Path) -> Self {
+    fn at(folder: &std::path::Path) -> Self {
         Self { folder: folder.to_owned() }
     }
 
@@ -90,6 +90,8 @@ fn digit(half: u8) -> char {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]

@@ -7,8 +7,8 @@ use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::{
-    self, CUdevice_attribute_enum as Attribute, CUgraphInstantiate_flags_enum as Flags,
-    CUstreamCaptureMode_enum as Capture,
+    self, CUdevice_attribute_enum as Attribute, CUfunction_attribute_enum as FunctionAttribute,
+    CUgraphInstantiate_flags_enum as Flags, CUstreamCaptureMode_enum as Capture,
 };
 use cudarc::driver::{
     CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DriverError, result,
@@ -26,6 +26,7 @@ pub struct Cuda {
     name: String,
     architecture: String,
     threads: u64,
+    shared: usize,
     cache: Option<Cache>,
     /// What was compiled in this process.
     modules: Mutex<HashMap<String, Arc<CudaModule>>>,
@@ -61,7 +62,9 @@ pub fn open() -> Result<Cuda> {
         |attribute| context.attribute(attribute).map(|value| value.max(1) as u64).map_err(unusable);
     let processors = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
     let on_each = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
+    let shared = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)? as usize;
     Ok(Cuda {
+        shared,
         name: context.name().map_err(unusable)?,
         architecture: format!("compute_{major}{minor}"),
         threads: processors * on_each * 8,
@@ -97,8 +100,8 @@ impl Cuda {
     }
 
     fn module(&self, source: &str) -> Result<Arc<CudaModule>> {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.get(source) {
+        let modules = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) = modules().get(source) {
             return Ok(Arc::clone(module));
         }
         let options = self.options();
@@ -115,7 +118,7 @@ impl Cuda {
                 self.context.load_module(Ptx::from_src(ptx)).map_err(failed)?
             }
         };
-        modules.insert(source.to_owned(), Arc::clone(&module));
+        modules().insert(source.to_owned(), Arc::clone(&module));
         Ok(module)
     }
 }
@@ -140,6 +143,10 @@ impl Device for Cuda {
 
     fn threads(&self) -> u64 {
         self.threads
+    }
+
+    fn shared(&self) -> usize {
+        self.shared
     }
 
     fn load(&self, source: &str) -> Result<Box<dyn Program>> {
@@ -207,6 +214,11 @@ impl Program for CudaProgram {
             Some(function) => function,
             None => {
                 let function = self.module.load_function(launch.kernel).map_err(failed)?;
+                if launch.shared > 0 {
+                    // more than a kernel gets unasked; the launches of a program all want the same
+                    let most = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+                    function.set_attribute(most, launch.shared as i32).map_err(failed)?;
+                }
                 self.functions.entry(launch.kernel).or_insert(function)
             }
         };
@@ -224,7 +236,7 @@ impl Program for CudaProgram {
                 function.cu_function(),
                 (launch.blocks, 1, 1),
                 (launch.threads, 1, 1),
-                0,
+                launch.shared,
                 self.stream.cu_stream(),
                 &mut arguments,
             )

@@ -1,14 +1,18 @@
 //! What tests of kernels share.
-#![allow(dead_code)] // each test file takes what it needs
+#![allow(dead_code, unreachable_pub)] // each test file takes what it needs
 
 use std::sync::Mutex;
 
+use oneway::data::partition::Partition;
 use oneway::engine::{Engine, Setup, Simulator};
 use oneway::method::Method;
 use oneway::methods::estimator::ESTIMATORS;
 use oneway::methods::{KINDS, Kind};
 use oneway::numeric::Precision;
 use oneway::parameters::Parameters;
+use oneway::problem::Problem;
+use oneway::problems::{Batch, FiniteSum, LeastSquares, Logistic, Regulariser, Robust, RobustLoss, Sharing};
+use oneway::testing::dataset;
 use oneway_cuda::Wide;
 use oneway_cuda::device::Device;
 use oneway_cuda::host::Host;
@@ -36,6 +40,20 @@ pub fn rules() -> Vec<(String, &'static Kind, Box<dyn Method>)> {
     }
     rules.retain(|(_, _, method)| method.trace().is_some());
     rules
+}
+
+/// Every problem on rows that has kernels, with seven rows an agent.
+pub fn problems(n: usize, batch: Batch) -> Vec<(&'static str, Box<dyn Problem>)> {
+    let mut data = dataset(7 * n);
+    data.labels = (0..7 * n).map(|r| (r * r % 7) as f64 - 2.0).collect();
+    let sharing = Sharing::among(n).partition(Partition::Shuffled).batch(batch);
+    let robust = Robust::new(6, RobustLoss::Cauchy, 0.7).unwrap();
+    let (paper, ridge) = (Regulariser::NonConvex(0.01), Regulariser::Ridge(0.02));
+    vec![
+        ("logistic", Box::new(Logistic::new(&dataset(7 * n), sharing, 0.01).unwrap())),
+        ("least squares", Box::new(FiniteSum::new(LeastSquares::new(6), &data, ridge, sharing).unwrap())),
+        ("cauchy", Box::new(FiniteSum::new(robust, &data, paper, sharing).unwrap())),
+    ]
 }
 
 /// Runs on the device and in the simulator; states must be the same after the first rounds and at the end.

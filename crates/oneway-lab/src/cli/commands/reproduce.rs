@@ -102,7 +102,7 @@ const GAP: [&str; 2] = ["STPP", "CSGDM"];
 /// Runs the command.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let started = Instant::now();
-    let runner = super::runner(args.threads)?;
+    let runner = super::runner_on(args.device, args.threads)?;
     let mut problems = Problems::default();
     let plans = plans(args, &mut problems)?;
     let default = if args.quick { "out/reproduce-quick" } else { "out/reproduce" };
@@ -116,6 +116,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     let run = || runner.run(&all, &store, args.fresh);
     let (ran, studies) = runner.install(|| rayon::join(run, Studies::run));
     let ran = ran?;
+    super::device::say_what_stayed(&runner);
     if runner.is_interrupted() {
         return Ok(interrupted());
     }

@@ -13,7 +13,7 @@ use oneway_experiment::results::folder::OutputFolder;
 use oneway_experiment::results::manifest::Purpose;
 use oneway_experiment::results::save;
 
-use super::{default_folder, report};
+use super::{default_folder, device, report};
 use crate::cli::args::RunArgs;
 use crate::cli::commands::table;
 
@@ -23,12 +23,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let plan = Plan::sharing(&Experiment::read(&args.file, &args.overrides)?, &mut problems)
         .with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, ""), Ok)?;
-    let runner = super::runner(args.threads)?;
+    let runner = super::runner_on(args.device, args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
 
     let cells = plan.cells();
     let store = CellStore::new(folder.path());
     let ran = runner.run(&cells, &store, args.fresh)?;
+    device::say_what_stayed(&runner);
     let mut written = save(&folder, &plan, Purpose::Figures, &ran)?;
     if args.log_arrivals {
         match arrivals::write(&folder, &ran)? {

@@ -8,7 +8,7 @@ use oneway_experiment::Experiment;
 use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::results::folder::OutputFolder;
 
-use super::default_folder;
+use super::{default_folder, device};
 use crate::cli::args::TuneArgs;
 use crate::cli::progress::Bars;
 use crate::draw::figure::gallery;
@@ -19,7 +19,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     let experiment = Experiment::read(&args.file, &args.overrides)?;
     let mut search = Search::new(&experiment, args.by).with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, "tune"), Ok)?;
-    let runner = super::runner(args.threads)?;
+    let runner = super::runner_on(args.device, args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
     let store = CellStore::new(folder.path());
     let progress = Bars::new(search.rounds());
@@ -32,6 +32,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
         return Ok(interrupted());
     }
     drop(progress);
+    device::say_what_stayed(&runner);
     let tuned = search.write(&folder)?;
     folder.write("comparison.csv", comparison.csv())?;
     runner.install(|| gallery::write(&[comparison.picture()], &folder))?;
