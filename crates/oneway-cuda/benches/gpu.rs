@@ -1,6 +1,7 @@
 //! The whole suite on a GPU: bits against the simulator, then speed. `just gpu`.
 //!
-//! Arguments: any of `bits`, `wide` and `cells` keeps only these. Without a GPU it says so, and fails.
+//! Arguments: any of `bits`, `wide` and `cells` keeps only these; `small` is a part of `bits` that a checker of
+//! memory and of races has the time for. Without a GPU it says so, and fails.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 #[path = "../tests/common/mod.rs"]
@@ -16,6 +17,7 @@ use oneway::graph::{Subgraph, Topology, Weights, families};
 use oneway::methods::{KINDS, Smtpp, kind};
 use oneway::numeric::Precision;
 use oneway::numeric::sample::derive_seed;
+use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
 use oneway::testing::{Subject, quadratic};
 use oneway_cuda::cuda::{self, Cuda};
@@ -32,9 +34,9 @@ fn main() -> ExitCode {
         }
     };
     println!("{}", device.name());
-    let parts: [(&str, fn(&Cuda)); 3] = [("bits", bits), ("wide", wide), ("cells", cells)];
+    let parts: [(&str, fn(&Cuda)); 4] = [("bits", bits), ("wide", wide), ("cells", cells), ("small", small)];
     for (name, part) in parts {
-        if arguments.is_empty() || arguments.iter().any(|argument| argument == name) {
+        if (arguments.is_empty() && name != "small") || arguments.iter().any(|argument| argument == name) {
             println!("== {name}");
             part(&device);
         }
@@ -90,7 +92,7 @@ fn bits(device: &Cuda) {
         });
     });
     lap("6 methods on rows of data, 67 rounds: the same bits", || {
-        let methods = ["smtpp", "sgp", "frost", "adamdos", "gt-hsgd", "dsmt"];
+        let methods = ["smtpp", "sgp", "frost", "adamdos", "storm-tracking", "dsmt"];
         at_once(methods.to_vec(), |name| {
             let subject = Subject::builtin(kind(name).unwrap());
             let (graph, _, digraphs) = subject.networks().unwrap().remove(0);
@@ -115,6 +117,39 @@ fn bits(device: &Cuda) {
             same_bits(device, setup, Precision::F64, 900, "a9a");
         }
     });
+}
+
+/// Every kernel once: rules with one exchange and with two, with what is carried and without, on both kinds of
+/// problems, wide and side by side.
+fn small(device: &Cuda) {
+    let topology = exponential(9);
+    let schedule = Schedule::constant(0.05).unwrap();
+    for name in ["smtpp", "sgp", "frost", "dsmt"] {
+        let subject = Subject::builtin(kind(name).unwrap());
+        let method = subject.method().unwrap();
+        let (graph, _, digraphs) = subject.networks().unwrap().remove(0);
+        let topology = subject.topology(graph, &digraphs, 4).unwrap();
+        let noisy = quadratic(9, 0.3).unwrap();
+        let (noisy, method, topology): (&dyn Problem, _, _) = (&noisy, &*method, &topology);
+        let setup = Setup { method, problem: noisy, topology, schedule, seed: 5 };
+        same_bits(device, setup, Precision::F64, 3, name);
+        for batch in [Batch::Sampled(3), Batch::Full] {
+            let problem = &*problems(9, batch).remove(0).1;
+            same_bits(device, Setup { problem, ..setup }, Precision::F64, 3, name);
+        }
+    }
+    let (problem, method) = (problems(9, Batch::Sampled(1)).remove(0).1, Smtpp::new(0.1).unwrap());
+    let setup = |seed| Setup { method: &method, problem: &*problem, topology: &topology, schedule, seed };
+    let setups: Vec<Setup<'_>> = (0..3).map(setup).collect();
+    let mut all = Cells::new(device, &setups, Precision::F64).unwrap();
+    all.advance(5).unwrap();
+    for (at, setup) in setups.iter().enumerate() {
+        let mut simulator = Simulator::new(*setup).unwrap();
+        (0..5).for_each(|_| simulator.round().unwrap());
+        let (here, there) = (simulator.view(), all.state(at).unwrap());
+        assert!((0..9).all(|agent| here.state(agent) == there.view().state(agent)), "run {at}");
+    }
+    println!("the same bits");
 }
 
 /// Rounds a second of one network, from small to a million agents.
@@ -163,12 +198,13 @@ fn cells(device: &Cuda) {
     let problem = Logistic::new(&a9a(Split::Train), Sharing::among(20), 0.01).unwrap();
     let (topology, method) = (exponential(20), Smtpp::new(0.1).unwrap());
     let schedule = Schedule::constant(0.1).unwrap();
-    println!("|cells|rounds of each|million rounds/s|");
-    println!("|---|---|---|");
-    for count in [132, 264, 528, 1056, 2112] {
+    println!("|cells|threads|rounds of each|million rounds/s|");
+    println!("|---|---|---|---|");
+    let sizes = [(132, 320), (264, 160), (264, 320), (264, 640), (1056, 320), (1056, 640), (2112, 320)];
+    for (count, threads) in sizes {
         let setup = |seed| Setup { method: &method, problem: &problem, topology: &topology, schedule, seed };
         let setups: Vec<Setup<'_>> = (0..count).map(|at| setup(derive_seed(1, at))).collect();
-        let mut all = Cells::new(device, &setups, Precision::F64).unwrap();
+        let mut all = Cells::new(device, &setups, Precision::F64).unwrap().with_threads(threads);
         let rounds = 4096;
         let mut seconds = f64::INFINITY;
         for _ in 0..3 {
@@ -178,7 +214,7 @@ fn cells(device: &Cuda) {
             all.state(0).unwrap();
             seconds = seconds.min(began.elapsed().as_secs_f64());
         }
-        println!("|{count}|{rounds}|{:.2}|", (count * rounds) as f64 / seconds / 1e6);
+        println!("|{count}|{threads}|{rounds}|{:.2}|", (count * rounds) as f64 / seconds / 1e6);
         if count == 132 {
             let mut simulator = Simulator::new(setups[131]).unwrap();
             (0..3 * rounds).for_each(|_| simulator.round().unwrap());

@@ -9,56 +9,50 @@
 
 #if FUSES
 
-// What an agent hears of coordinate c.
-__device__ inline void hear_direct(const Run &run, const Step &step, u64 agent, u64 c, real *heard) {
-    const auto load = [&](u32 sender, real *sent) {
-        real state[KEPT];
-        load_state(run, sender, c, state);
-        rule_send(run, 0, at_of(run, step, sender, (real)1), state, sent);
-    };
-    const Range range = range_of(run.pull, run, step, agent);
-    if (run.pull.senders == run.push.senders) { // R and C have the same links: one pass serves both
-        real sent[HEARD + 1];
+// What an agent hears of TILE coordinates, from `first` on and `apart` from one to the next; of those beyond the last
+// it hears the last again. Whom it hears, and by which weights, is looked up once for all of them.
+template <int TILE>
+__device__ inline void hear_direct(const Run &run, const Step &step, u64 agent, u32 first, u32 apart,
+                                   real heard[TILE][HEARD + 1]) {
+    u32 place[TILE];
 #pragma unroll
-        for (int v = 0; v < HEARD; ++v)
-            heard[v] = (real)0;
-        if (range.begin == range.end)
-            return;
-        load(run.pull.senders[range.begin], sent);
-        real pull = run.pull.weight(range.begin), push = run.push.weight(range.begin);
+    for (int k = 0; k < TILE; ++k)
+        place[k] = first + k * apart < DIM ? first + k * apart : DIM - 1;
+    // adds a sender's terms, or assigns them if they are the first
+    const auto hear = [&](u32 sender, real pull, real push, bool begins, bool pulls, bool pushes) {
+        const At at = at_of(run, step, sender, (real)1);
 #pragma unroll
-        for (int v = 0; v < HEARD; ++v)
-            heard[v] = (v < PULLS ? pull : push) * sent[v];
-        for (u32 entry = range.begin + 1; entry < range.end; ++entry) {
-            load(run.pull.senders[entry], sent);
-            pull = run.pull.weight(entry);
-            push = run.push.weight(entry);
+        for (int k = 0; k < TILE; ++k) {
+            real state[KEPT], sent[HEARD + 1];
+            load_state(run, sender, place[k], state);
+            rule_send(run, 0, at, state, sent);
 #pragma unroll
-            for (int v = 0; v < HEARD; ++v)
-                heard[v] = heard[v] + (v < PULLS ? pull : push) * sent[v];
+            for (int v = 0; v < HEARD; ++v) {
+                const real term = (v < PULLS ? pull : push) * sent[v];
+                if (v < PULLS ? pulls : pushes)
+                    heard[k][v] = begins ? term : heard[k][v] + term;
+            }
         }
+    };
+#pragma unroll
+    for (int k = 0; k < TILE; ++k)
+#pragma unroll
+        for (int v = 0; v < HEARD; ++v)
+            heard[k][v] = (real)0; // a push row may hear no one, not even itself
+    const Range pulled = range_of(run.pull, run, step, agent);
+    if (run.pull.senders == run.push.senders) { // R and C have the same links: one pass serves both
+        for (u32 entry = pulled.begin; entry < pulled.end; ++entry)
+            hear(run.pull.senders[entry], run.pull.weight(entry), run.push.weight(entry), entry == pulled.begin, true,
+                 true);
         return;
     }
-    mix<PULLS>(
-        run.pull, range,
-        [&](u32 sender, real *terms) {
-            real sent[HEARD + 1];
-            load(sender, sent);
-#pragma unroll
-            for (int v = 0; v < PULLS; ++v)
-                terms[v] = sent[v];
-        },
-        heard);
-    mix<PUSHES>(
-        run.push, range_of(run.push, run, step, agent),
-        [&](u32 sender, real *terms) {
-            real sent[HEARD + 1];
-            load(sender, sent);
-#pragma unroll
-            for (int v = 0; v < PUSHES; ++v)
-                terms[v] = sent[PULLS + v];
-        },
-        heard + PULLS);
+    if (PULLS > 0)
+        for (u32 entry = pulled.begin; entry < pulled.end; ++entry)
+            hear(run.pull.senders[entry], run.pull.weight(entry), (real)0, entry == pulled.begin, true, false);
+    const Range pushed = range_of(run.push, run, step, agent);
+    if (PUSHES > 0)
+        for (u32 entry = pushed.begin; entry < pushed.end; ++entry)
+            hear(run.push.senders[entry], (real)0, run.push.weight(entry), entry == pushed.begin, false, true);
 }
 
 // All gradients that are asked for, where rows are prepared.
@@ -74,14 +68,15 @@ __device__ inline void gradients_at(const Problem &problem, const Run &run, Turn
         g[0] = (real)gradient_at(problem, run, turn, agent, c, (double)points[0]);
 }
 
-// From what was heard to the next state, which goes to `rows`.
-__device__ inline void finish_one(const Problem &problem, const Run &run, const Turn &turn, u64 agent, u64 c, real w,
-                                  const real *heard, real *rows) {
+// From what was heard to the next state, which goes to `rows`. `gradients(points, g)` makes the gradients.
+template <class Gradients>
+__device__ inline void finish_one(const Run &run, const Turn &turn, u64 agent, u64 c, real w, const real *heard,
+                                  real *rows, Gradients gradients) {
     const At at = at_of(run, run.steps[turn.step], agent, w);
     real state[KEPT], points[2], g[2], next[KEPT];
     load_state(run, agent, c, state);
     rule_points(run, 0, at, state, heard, points);
-    gradients_at(problem, run, turn, agent, c, points, g);
+    gradients(points, g);
     rule_update(run, 0, at, state, heard, g, next);
     real *row = rows + agent * run.stride + c;
 #pragma unroll
@@ -92,33 +87,42 @@ __device__ inline void finish_one(const Problem &problem, const Run &run, const 
 }
 
 // The part of a round before gradients, kept until they are there: what was heard, and where gradients are taken.
-__device__ inline void hear_and_keep(const Run &run, const Turn &turn, u64 agent, u64 c) {
-    const u64 all = run.agents * (u64)DIM, t = agent * (u64)DIM + c;
+template <int TILE>
+__device__ inline void hear_and_keep(const Run &run, const Turn &turn, u64 agent, u32 first, u32 apart) {
+    const u64 all = run.agents * (u64)DIM;
     const Step step = run.steps[turn.step];
-    real heard[HEARD + 1];
-    hear_direct(run, step, agent, c, heard);
-#pragma unroll
-    for (int v = 0; v < HEARD; ++v)
-        run.heard[v * all + t] = heard[v];
+    real heard[TILE][HEARD + 1];
+    hear_direct<TILE>(run, step, agent, first, apart, heard);
     const real w = CARRIES == 1 ? mix_carried(run, step, agent, 0) : (real)1;
-    if (CARRIES == 1 && c == 0)
+    if (CARRIES == 1 && first == 0)
         run.carried[agent] = w;
-    if (run.asked[0] != run.heard) {
-        real state[KEPT], points[2];
-        load_state(run, agent, c, state);
-        rule_points(run, 0, at_of(run, step, agent, w), state, heard, points);
-        run.points[t] = points[0];
+#pragma unroll
+    for (int k = 0; k < TILE; ++k) {
+        const u32 c = first + k * apart;
+        if (c >= DIM)
+            continue;
+        const u64 t = agent * (u64)DIM + c;
+#pragma unroll
+        for (int v = 0; v < HEARD; ++v)
+            run.heard[v * all + t] = heard[k][v];
+        if (run.asked[0] != run.heard) {
+            real state[KEPT], points[2];
+            load_state(run, agent, c, state);
+            rule_points(run, 0, at_of(run, step, agent, w), state, heard[k], points);
+            run.points[t] = points[0];
+        }
     }
 }
 
-__device__ inline void finish_kept(const Problem &problem, const Run &run, const Turn &turn, u64 agent, u64 c,
-                                   real *rows) {
+template <class Gradients>
+__device__ inline void finish_kept(const Run &run, const Turn &turn, u64 agent, u64 c, real *rows,
+                                   Gradients gradients) {
     const u64 all = run.agents * (u64)DIM, t = agent * (u64)DIM + c;
     real heard[HEARD + 1];
 #pragma unroll
     for (int v = 0; v < HEARD; ++v)
         heard[v] = run.heard[v * all + t];
-    finish_one(problem, run, turn, agent, c, CARRIES == 1 ? run.carried[agent] : (real)1, heard, rows);
+    finish_one(run, turn, agent, c, CARRIES == 1 ? run.carried[agent] : (real)1, heard, rows, gradients);
 }
 
 // One round of one network.
@@ -126,24 +130,28 @@ KERNEL(round) {
 #if PREPARES
     // a block takes an agent: its row must be whole before the agent's samples are looked at
     for (u64 agent = blockIdx.x; agent < run.agents; agent += gridDim.x) {
-        for (u64 c = threadIdx.x; c < DIM; c += blockDim.x)
-            hear_and_keep(run, turn, agent, c);
+        for (u32 c = threadIdx.x; c < DIM; c += blockDim.x)
+            hear_and_keep<1>(run, turn, agent, c, 1);
         __syncthreads();
         const u64 rows = preparations(problem, run) / run.agents;
         for (u64 r = threadIdx.x; ASKS > 0 && r < rows; r += blockDim.x)
             prepare_one(problem, run, turn, agent * rows + r);
         __syncthreads();
         for (u64 c = threadIdx.x; c < DIM; c += blockDim.x)
-            finish_kept(problem, run, turn, agent, c, run.next_states);
+            finish_kept(run, turn, agent, c, run.next_states, [&](const real *points, real *g) {
+                gradients_at(problem, run, turn, agent, c, points, g);
+            });
     }
 #else
     EACH(coordinate, t, run.agents * (u64)DIM) {
         const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM;
         const Step step = run.steps[turn.step];
-        real heard[HEARD + 1];
-        hear_direct(run, step, agent, c, heard);
+        real heard[1][HEARD + 1];
+        hear_direct<1>(run, step, agent, (u32)c, 1, heard);
         const real w = CARRIES == 1 ? mix_carried(run, step, agent, 0) : (real)1;
-        finish_one(problem, run, turn, agent, c, w, heard, run.next_states);
+        finish_one(run, turn, agent, c, w, heard[0], run.next_states, [&](const real *points, real *g) {
+            gradients_at(problem, run, turn, agent, c, points, g);
+        });
     }
 #endif
 }

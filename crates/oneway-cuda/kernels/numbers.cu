@@ -7,6 +7,17 @@ typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
+// Threads that go over an agent's coordinates together where a block has several agents, and what one of them has.
+#ifdef ON_HOST
+#define LANES 1
+__device__ inline double of_lane(double x, u32) { return x; }
+__device__ inline void team_meets() {}
+#else
+#define LANES 32
+__device__ inline double of_lane(double x, u32 lane) { return __shfl_sync(0xffffffffu, x, lane); }
+__device__ inline void team_meets() { __syncwarp(); }
+#endif
+
 // A number by its bits.
 __device__ inline double number(u64 bits) { return __longlong_as_double((long long)bits); }
 __device__ inline u64 bits_of(double x) { return (u64)__double_as_longlong(x); }

@@ -1,5 +1,6 @@
 // Quadratics: h*(x - c_i) plus noise, coordinate by coordinate (problems/quadratic.rs).
 
+#define BY_TEAM 0
 #define PREPARES 0 // a gradient needs nothing but its own coordinate
 
 struct Problem {

@@ -55,3 +55,13 @@ KERNEL(update) {
     EACH(u64, s, run.agents * (u64)scalars_of(run))
     state_of(run, s / scalars_of(run))[KEPT * (u64)DIM + s % scalars_of(run)] = run.carried[s];
 }
+
+// Writes to the address `turn.from` if a number of the states is beyond all bounds, or none.
+KERNEL(look) {
+    const u64 width = KEPT * (u64)DIM + scalars_of(run);
+    EACH(u64, t, run.agents * width) {
+        const double x = (double)state_of(run, t / width)[t % width];
+        if (!(absolute(x) <= 1e150))
+            *(u64 *)turn.from = 1;
+    }
+}

@@ -16,8 +16,13 @@ use crate::states::read_states;
 /// Rounds that are made by one launch, at most.
 const ROUNDS: usize = 1024;
 
-/// Threads that share a run.
-const THREADS: u32 = 512;
+/// Threads of a team, which goes over an agent's coordinates together; see `kernels/cell.cu`.
+const TEAM: u32 = 32;
+
+/// Threads that share a run of n agents: a team for every two, so that a multiprocessor has room for two runs.
+fn threads_for(n: usize) -> u32 {
+    TEAM * u32::try_from(n.div_ceil(2)).unwrap_or(u32::MAX).clamp(2, 16)
+}
 
 /// Runs of one rule on problems of one kind and dimension, side by side. Seeds, steps, hyper-parameters, networks
 /// and data may differ.
@@ -30,6 +35,7 @@ pub struct Cells<'a> {
     tables: [u64; 2],
     /// Bytes of the memory that a run's threads share; 0 where states do not fit into it.
     shared: u32,
+    threads: u32,
     k: u64,
 }
 
@@ -57,13 +63,14 @@ impl<'a> Cells<'a> {
             let room = Room { twice: false, messages: false, steps: ROUNDS };
             let placed = Placed::new(&mut *program, &mut known, what, room)?;
             let (n, d) = (setup.problem.agents(), setup.problem.dim());
-            let sizes = (n, d, u64::from(THREADS));
+            let sizes = (n, d, device.threads());
             let rounds =
                 Rounds::new(&profile, placed.runs.clone(), placed.problem.clone(), Kernels::Apart, sizes);
             program.write(placed.steps, bytemuck::cast_slice(&[step(*setup, &source, 0, 0)]))?;
             rounds.start().iter().try_for_each(|launch| program.launch(launch))?;
             let heard: usize = source.trace.sends.iter().sum();
-            bytes = bytes.max((n * placed.stride + heard * n * d) * precision.bytes());
+            // states, what was heard, and a byte for each coordinate
+            bytes = bytes.max((n * placed.stride + heard * n * d) * precision.bytes() + n * d);
             runs.push((*setup, source, placed));
         }
         let words = |of: fn(&Placed) -> &Arc<[u64]>| -> Vec<u64> {
@@ -72,7 +79,14 @@ impl<'a> Cells<'a> {
         let (run, problem) = (words(|placed| &placed.runs.rounds[0]), words(|placed| &placed.problem));
         let tables = [put(&mut *program, &run)?, put(&mut *program, &problem)?];
         let shared = if bytes <= device.shared() { u32::try_from(bytes).unwrap_or(0) } else { 0 };
-        Ok(Self { runs, precision, program, tables, shared, k: 0 })
+        let threads =
+            runs.iter().map(|(setup, ..)| threads_for(setup.problem.agents())).max().unwrap_or(TEAM);
+        Ok(Self { runs, precision, program, tables, shared, threads, k: 0 })
+    }
+
+    /// The same with so many threads for each run, rounded to whole teams of 32. It changes no bit.
+    pub fn with_threads(self, threads: u32) -> Self {
+        Self { threads: threads.clamp(TEAM, 1024) / TEAM * TEAM, ..self }
     }
 
     /// Makes rounds of all runs, and begins them at once: only reading waits.
@@ -90,7 +104,7 @@ impl<'a> Cells<'a> {
             self.program.launch(&Launch {
                 kernel: "oneway_cells",
                 blocks: u32::try_from(self.runs.len()).unwrap_or(u32::MAX),
-                threads: THREADS,
+                threads: self.threads,
                 shared: self.shared,
                 run: Arc::clone(&placed.runs.rounds[0]),
                 problem: Arc::clone(&placed.problem),

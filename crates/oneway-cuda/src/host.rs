@@ -48,7 +48,7 @@ impl Host {
         let whole = [BEFORE, source, BEHIND].join("\n");
         std::fs::write(&text, whole).map_err(|error| failed(error.to_string()))?;
         let mut command = Command::new(&self.compiler);
-        command.args(["-std=c++17", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-w", "-o"]);
+        command.args(["-std=c++17", "-O0", "-ffp-contract=off", "-fPIC", "-shared", "-w", "-o"]);
         let done = command.arg(&made).arg(&text).output().map_err(|error| failed(error.to_string()))?;
         if !done.status.success() {
             return Err(failed(String::from_utf8_lossy(&done.stderr).chars().take(2000).collect()));

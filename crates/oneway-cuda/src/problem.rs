@@ -8,6 +8,11 @@ use crate::error::{Error, Result};
 const QUADRATIC: &str = include_str!("../kernels/quadratic.cu");
 const ROWS: &str = include_str!("../kernels/rows.cu");
 
+/// How many products with a row a loss looks at.
+fn outputs(loss: RowLoss) -> usize {
+    if let RowLoss::Softmax { classes } = loss { classes } else { 1 }
+}
+
 /// The text of a problem's gradients.
 pub(crate) fn text(problem: &dyn Problem) -> Result<String> {
     let Some(description) = problem.describe() else {
@@ -17,19 +22,18 @@ pub(crate) fn text(problem: &dyn Problem) -> Result<String> {
     Ok(match description {
         Description::Quadratic { .. } => QUADRATIC.to_owned(),
         Description::Rows(RowSum { loss, penalty, batch, .. }) => {
+            let outputs = outputs(loss);
             let loss = match loss {
                 RowLoss::Logistic => 0,
                 RowLoss::Square => 1,
                 RowLoss::Cauchy { .. } => 2,
-                RowLoss::Softmax { .. } => {
-                    return Err(Error::Unsupported(
-                        "there are no kernels for softmax regression yet".to_owned(),
-                    ));
-                }
+                RowLoss::Softmax { .. } => 3,
             };
-            let penalty = i32::from(matches!(penalty, Penalty::NonConvex(_)));
-            let all = i32::from(batch.is_none());
-            format!("#define LOSS {loss}\n#define PENALTY {penalty}\n#define ALL {all}\n{ROWS}")
+            let penalty = usize::from(matches!(penalty, Penalty::NonConvex(_)));
+            let all = usize::from(batch.is_none());
+            let defines = [("LOSS", loss), ("OUTPUTS", outputs), ("PENALTY", penalty), ("ALL", all)];
+            let defines = defines.iter().map(|(name, value)| format!("#define {name} {value}\n"));
+            defines.collect::<String>() + ROWS
         }
     })
 }
@@ -40,9 +44,10 @@ pub(crate) fn put_scratch(
     problem: &dyn Problem,
     mut data: Vec<u64>,
 ) -> Result<Vec<u64>> {
-    if let Some(Description::Rows(RowSum { rows_per_agent, batch, .. })) = problem.describe() {
+    if let Some(Description::Rows(RowSum { rows_per_agent, batch, loss, .. })) = problem.describe() {
         let rows = problem.agents() * batch.unwrap_or(rows_per_agent);
-        for (word, bytes) in [(DRAWN, rows * size_of::<u32>()), (SLOPES, rows * size_of::<f64>())] {
+        let slopes = rows * outputs(loss) * size_of::<f64>();
+        for (word, bytes) in [(DRAWN, rows * size_of::<u32>()), (SLOPES, slopes)] {
             let room = program.allocate(bytes)?;
             data[word] = program.address(room);
         }
@@ -86,7 +91,7 @@ fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -
     let scale_sq = if let RowLoss::Cauchy { scale_sq } = loss { scale_sq } else { 1.0 };
     let by_column = match batch {
         Some(_) => ByColumn::default(),
-        None => ByColumn::new(&offsets, &columns, &values, (n, d, rows_per_agent)),
+        None => ByColumn::new(&offsets, &columns, &values, (n, d / outputs(loss), rows_per_agent)),
     };
     Ok(vec![
         rows_per_agent as u64,
@@ -102,7 +107,18 @@ fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -
         put(program, &by_column.offsets)?,
         put(program, &by_column.rows)?,
         put(program, &entry_values(&by_column.values))?,
+        u64::from(is_plain(&offsets, &columns)),
     ])
+}
+
+/// Whether no row has a column twice, or more entries than a byte can count.
+fn is_plain(offsets: &[u32], columns: &[u32]) -> bool {
+    offsets.windows(2).all(|row| {
+        let columns = &columns[row[0] as usize..row[1] as usize];
+        let mut sorted = columns.to_vec();
+        sorted.sort_unstable();
+        columns.len() < 256 && sorted.windows(2).all(|pair| pair[0] < pair[1])
+    })
 }
 
 /// The entries of each agent's rows by column, rows ascending: where all rows are summed, each coordinate finds
@@ -115,9 +131,9 @@ struct ByColumn {
 }
 
 impl ByColumn {
-    fn new(offsets: &[u32], columns: &[u32], values: &[f64], (n, d, m): (usize, usize, usize)) -> Self {
+    fn new(offsets: &[u32], columns: &[u32], values: &[f64], (n, width, m): (usize, usize, usize)) -> Self {
         let mut found = Self { offsets: vec![0], ..Self::default() };
-        let mut of_agent: Vec<Vec<(u32, f64)>> = vec![vec![]; d];
+        let mut of_agent: Vec<Vec<(u32, f64)>> = vec![vec![]; width];
         for agent in 0..n {
             for at in 0..m {
                 let r = agent * m + at;

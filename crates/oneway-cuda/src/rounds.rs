@@ -138,6 +138,11 @@ impl Rounds {
         launches
     }
 
+    /// Looks for a number beyond all bounds, and writes to this address if there is one.
+    pub(crate) fn look_for_divergence(&self, place: usize, flag: u64) -> Launch {
+        self.launch("oneway_look", &self.runs.rounds[place], Turn { from: flag, ..Turn::default() })
+    }
+
     /// A round, part by part.
     fn apart(&self, at: Turn, launches: &mut Vec<Launch>) {
         let run = &self.runs.rounds[0];

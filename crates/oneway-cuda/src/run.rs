@@ -51,6 +51,8 @@ pub(crate) struct Placed {
     pub(crate) stride: usize,
     /// The table of steps.
     pub(crate) steps: Buffer,
+    /// A number that kernels can answer with.
+    pub(crate) flag: Buffer,
     pub(crate) runs: Runs,
     pub(crate) problem: Arc<[u64]>,
 }
@@ -101,7 +103,8 @@ impl Placed {
             Runs { start: run([one, one], points), rounds: [run([one, other], at), run([other, one], at)] };
         let data = known.problem(program, setup)?;
         let problem = put_scratch(program, setup.problem, data)?.into();
-        Ok(Self { states, width, stride, steps, runs, problem })
+        let flag = program.allocate(8)?;
+        Ok(Self { states, width, stride, steps, flag, runs, problem })
     }
 }
 

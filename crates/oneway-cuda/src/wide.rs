@@ -82,7 +82,7 @@ impl<'a> Wide<'a> {
     pub fn wait(&mut self) -> Result<()> {
         let there = self.there.get_mut();
         there.flush()?;
-        there.program.read(there.placed.states[0], &mut [0; 8])
+        there.program.read(there.placed.flag, &mut [0; 8])
     }
 
     /// The state, copied from the device.
@@ -113,8 +113,16 @@ impl There<'_> {
         usize::from(self.placed.states[0] != self.placed.states[1]) & (self.done % 2) as usize
     }
 
-    /// Begins all rounds that were asked for.
+    /// Begins all rounds that were asked for. What has failed once is not tried again: nobody knows how much of it
+    /// was done.
     fn flush(&mut self) -> Result<()> {
+        if self.failed.is_none() {
+            self.failed = self.begin_rounds().err();
+        }
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    fn begin_rounds(&mut self) -> Result<()> {
         while self.done < self.asked {
             let count = (self.asked - self.done).min(STEPS as u64) as usize;
             let rounds = (self.done..).take(count);
@@ -139,10 +147,18 @@ impl There<'_> {
         Ok(())
     }
 
+    fn is_sound(&mut self) -> Result<bool> {
+        self.flush()?;
+        let flag = self.placed.flag;
+        self.program.write(flag, &[0; 8])?;
+        let place = self.program.address(flag);
+        self.program.launch(&self.rounds.look_for_divergence(self.place(), place))?;
+        let mut found = [0; 8];
+        self.program.read(flag, &mut found)?;
+        Ok(found == [0; 8])
+    }
+
     fn read(&mut self, snapshot: &mut Snapshot<'_>) -> Result<()> {
-        if let Some(failed) = &self.failed {
-            return Err(failed.clone());
-        }
         self.flush()?;
         let (states, Placed { width, stride, .. }) = (self.placed.states[self.place()], &self.placed);
         read_states(&mut *self.program, states, self.precision, [*width, *stride], snapshot)
@@ -169,11 +185,19 @@ impl<'a> Engine<'a> for Wide<'a> {
     }
 
     fn settle(&mut self) -> oneway::Result<()> {
-        if self.shown.get().is_none() {
-            let snapshot = self.show()?;
-            self.shown = OnceCell::from(snapshot);
+        Ok(self.wait()?)
+    }
+
+    fn rounds_done(&self) -> u64 {
+        self.k
+    }
+
+    /// Looked for on the device: a number comes back, and not the states.
+    fn is_sound(&mut self) -> oneway::Result<bool> {
+        match self.shown.get() {
+            Some(shown) => Ok(shown.is_sound()),
+            None => Ok(self.there.get_mut().is_sound()?),
         }
-        Ok(())
     }
 
     /// The state as it is now. If it cannot be had it is shown as no numbers at all, and the next call that can

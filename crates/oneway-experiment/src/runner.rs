@@ -308,11 +308,23 @@ struct Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
-        let mut flow = ControlFlow::Continue(());
-        if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
-            flow = (self.record)(view)?;
+        let flow = match self.looks_at(view.k) {
+            true => (self.record)(view)?,
+            false => ControlFlow::Continue(()),
+        };
+        Ok(if self.reached(view.k).is_break() { ControlFlow::Break(()) } else { flow })
+    }
+
+    fn looks_at(&self, k: u64) -> bool {
+        k.is_multiple_of(self.run.record_every) || k == self.run.iterations
+    }
+
+    fn reached(&mut self, k: u64) -> ControlFlow<()> {
+        self.bar.reach(k);
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
-        self.bar.reach(view.k);
-        Ok(if self.interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { flow })
     }
 }

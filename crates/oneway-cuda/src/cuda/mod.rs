@@ -35,15 +35,15 @@ pub struct Cuda {
 /// The first GPU of this machine. The error says what is missing: the driver, the compiler, or a GPU.
 pub fn open() -> Result<Cuda> {
     let none = |what: &str| Err(Error::NoDevice(what.to_owned()));
-    // SAFETY: loads the library if there is one, which is NVIDIA's driver or compiler by its name
+    // SAFETY: loads the library if there is one, which is NVIDIA's driver by its name
     #[allow(unsafe_code)]
-    let (driver, compiler) = unsafe { (sys::is_culib_present(), nvrtc::sys::is_culib_present()) };
+    let driver = unsafe { sys::is_culib_present() };
     if !driver {
         return none(
             "no CUDA here: NVIDIA's driver (libcuda) was not found; leave out `--device cuda`, or install it",
         );
     }
-    if !compiler {
+    if !has_compiler() {
         return none(
             "no CUDA here: NVIDIA's compiler of kernels (libnvrtc) was not found; it comes with the CUDA toolkit, \
              or by `pip install nvidia-cuda-nvrtc` with its folder in LD_LIBRARY_PATH",
@@ -92,26 +92,18 @@ fn failed(error: DriverError) -> Error {
 }
 
 impl Cuda {
-    /// No contraction, and every operation as IEEE 754 has it: the CPU's bits.
-    fn options(&self) -> Vec<String> {
-        let architecture = format!("--gpu-architecture={}", self.architecture);
-        let fixed = ["--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"];
-        fixed.iter().map(ToString::to_string).chain([architecture]).collect()
-    }
-
     fn module(&self, source: &str) -> Result<Arc<CudaModule>> {
         let modules = || self.modules.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules().get(source) {
             return Ok(Arc::clone(module));
         }
-        let options = self.options();
-        let key = Cache::key(source, &options);
+        let key = Cache::key(source, &options(&self.architecture));
         let kept = self.cache.as_ref().and_then(|cache| cache.get(&key));
         let loaded = kept.and_then(|ptx| self.context.load_module(Ptx::from_src(ptx)).ok());
         let module = match loaded {
             Some(module) => module,
             None => {
-                let ptx = compile(source, options)?;
+                let ptx = compile(source, &self.architecture)?;
                 if let Some(cache) = &self.cache {
                     cache.put(&key, &ptx);
                 }
@@ -123,8 +115,28 @@ impl Cuda {
     }
 }
 
-/// From CUDA C to PTX.
-pub(crate) fn compile(source: &str, options: Vec<String>) -> Result<String> {
+/// Whether NVIDIA's compiler of kernels can be loaded. It needs no GPU.
+pub fn has_compiler() -> bool {
+    // SAFETY: loads the library if there is one, which is NVIDIA's compiler by its name
+    #[allow(unsafe_code)]
+    unsafe {
+        nvrtc::sys::is_culib_present()
+    }
+}
+
+/// No contraction, and every operation as IEEE 754 has it: the CPU's bits.
+fn options(architecture: &str) -> Vec<String> {
+    let architecture = format!("--gpu-architecture={architecture}");
+    let fixed = ["--std=c++17", "--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"];
+    fixed.iter().map(ToString::to_string).chain([architecture]).collect()
+}
+
+/// From CUDA C to PTX for an architecture such as `compute_90`.
+pub fn compile(source: &str, architecture: &str) -> Result<String> {
+    if !has_compiler() {
+        return Err(Error::NoDevice("libnvrtc was not found".to_owned())); // cudarc would panic
+    }
+    let options = options(architecture);
     let options = CompileOptions { options, name: Some("oneway.cu".to_owned()), ..CompileOptions::default() };
     let ptx = nvrtc::compile_ptx_with_opts(source, options).map_err(|error| match error {
         CompileError::CompileError { log, .. } => {

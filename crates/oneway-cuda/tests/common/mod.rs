@@ -1,6 +1,7 @@
 //! What tests of kernels share.
 #![allow(dead_code, unreachable_pub)] // each test file takes what it needs
 
+use std::io::Write;
 use std::sync::Mutex;
 
 use oneway::data::partition::Partition;
@@ -11,7 +12,9 @@ use oneway::methods::{KINDS, Kind};
 use oneway::numeric::Precision;
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, FiniteSum, LeastSquares, Logistic, Regulariser, Robust, RobustLoss, Sharing};
+use oneway::problems::{
+    Batch, FiniteSum, LeastSquares, Logistic, Regulariser, Robust, RobustLoss, Sharing, Softmax,
+};
 use oneway::testing::dataset;
 use oneway_cuda::Wide;
 use oneway_cuda::device::Device;
@@ -52,6 +55,7 @@ pub fn problems(n: usize, batch: Batch) -> Vec<(&'static str, Box<dyn Problem>)>
     vec![
         ("logistic", Box::new(Logistic::new(&dataset(7 * n), sharing, 0.01).unwrap())),
         ("least squares", Box::new(FiniteSum::new(LeastSquares::new(6), &data, ridge, sharing).unwrap())),
+        ("softmax", Box::new(FiniteSum::new(Softmax::new(&data).unwrap(), &data, paper, sharing).unwrap())),
         ("cauchy", Box::new(FiniteSum::new(robust, &data, paper, sharing).unwrap())),
     ]
 }
@@ -94,4 +98,17 @@ pub fn at_once<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
             });
         }
     });
+}
+
+/// Something that this machine does not have, so that a test cannot be done here: said, and noted in the file that
+/// `ONEWAY_LEFT_OUT` names. Where `ONEWAY_REQUIRES` lists it the test fails.
+pub fn leave_out(what: &str, why: &str) {
+    let required = std::env::var("ONEWAY_REQUIRES").unwrap_or_default();
+    assert!(!required.split_whitespace().any(|name| name == what), "{what} must be had here: {why}");
+    let line = format!("left out for want of {what}: {why}");
+    eprintln!("{line}");
+    if let Some(path) = std::env::var_os("ONEWAY_LEFT_OUT") {
+        let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
 }

@@ -15,6 +15,17 @@ use crate::{Error, Result};
 pub trait Observer {
     /// Looks; `Break` asks to stop.
     fn observe(&mut self, view: &View<'_>) -> Result<ControlFlow<()>>;
+
+    /// Whether it wants to see state k. An engine whose states are far away need not fetch those that nobody
+    /// wants to see.
+    fn looks_at(&self, _k: u64) -> bool {
+        true
+    }
+
+    /// State k was reached, at which it does not look; `Break` asks to stop.
+    fn reached(&mut self, _k: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// A closure looks.
@@ -106,11 +117,6 @@ impl<'a> Snapshot<'a> {
         Self { precision, ..self }
     }
 
-    /// Counts the state that is written as state k.
-    pub fn count_as(&mut self, k: u64) {
-        self.k = k;
-    }
-
     /// Agent i's state row, to write into: vectors one after another, then scalars.
     pub fn state_mut(&mut self, i: usize) -> Result<&mut [f64]> {
         let n = self.setup.problem.agents();
@@ -121,9 +127,9 @@ impl<'a> Snapshot<'a> {
         Ok(self.states.row_mut(i, width))
     }
 
-    /// What the method is on this problem.
-    pub fn profile(&self) -> &Profile {
-        &self.profile
+    /// Whether all numbers are within all bounds; see [`is_sound`](crate::engine::is_sound).
+    pub fn is_sound(&self) -> bool {
+        crate::engine::is_sound(self.states.rows())
     }
 
     /// The state, as observers see it.
