@@ -13,7 +13,7 @@ use std::time::Instant;
 use common::{at_once, problems, rules, same_bits};
 use oneway::data::a9a::{Split, a9a};
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
-use oneway::graph::{Subgraph, Topology, Weights, families};
+use oneway::graph::{Subgraph, Topology, Weights, families, weights};
 use oneway::methods::{KINDS, Smtpp, kind};
 use oneway::numeric::Precision;
 use oneway::numeric::sample::derive_seed;
@@ -54,6 +54,13 @@ fn lap<R>(what: &str, work: impl FnOnce() -> R) -> R {
 fn exponential(n: usize) -> Topology {
     let digraph = families::exponential(n).unwrap();
     Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+}
+
+/// An agent pulls from the four that it picked and pushes to them: R and C have different links.
+fn k_out(n: usize) -> Topology {
+    let graph = families::k_out(n, 4, 1).unwrap();
+    let pull = weights::uniform_rows(&graph.reversed()).unwrap();
+    Topology::fixed(pull, weights::uniform_columns(&graph).unwrap()).unwrap()
 }
 
 /// The simulator's bits: every rule with every estimator, every network, every problem, and a9a.
@@ -161,8 +168,7 @@ fn wide(device: &Cuda) {
         for (precision, noise) in [(Precision::F64, 0.0), (Precision::F64, 1.0), (Precision::F32, 0.0)] {
             let shape = QuadraticShape { dim: d, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
             let problem = Quadratic::new(shape, n, 1).unwrap();
-            let digraph = families::k_out(n, 4, 1).unwrap();
-            let topology = Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
+            let topology = if n < 100 { exponential(n) } else { k_out(n) };
             let (method, schedule) = (Smtpp::new(0.1).unwrap(), Schedule::constant(0.01).unwrap());
             let setup = Setup { method: &method, problem: &problem, topology: &topology, schedule, seed: 1 };
             let mut engine = Wide::new(device, setup, precision).unwrap();

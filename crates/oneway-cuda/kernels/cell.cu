@@ -10,16 +10,16 @@ extern __shared__ real oneway_shared[];
 #endif
 #define TILE 4
 
-// `cells.from` and `cells.to` are the addresses of a run and of a problem for each block, `cells.call` the number of
-// rounds, and `cells.adds` whether states fit into shared memory.
-extern "C" __global__ void oneway_cells(const Run, const Problem, const Turn cells) {
+// `cells.from` and `cells.to` are the addresses of a run and of a problem for each block, and `cells.call` is the number
+// of rounds. NEAR: states fit into shared memory; a compiler that knows it makes other loads and stores.
+template <bool NEAR> __device__ inline void make_rounds(const Turn &cells) {
     const Problem problem = ((const Problem *)cells.to)[blockIdx.x];
     Run run = ((const Run *)cells.from)[blockIdx.x];
     real *const far = run.states;
     const u32 agents = (u32)run.agents, numbers = agents * (u32)run.stride;
     const u32 lane = threadIdx.x % LANES, first = threadIdx.x / LANES, teams = blockDim.x / LANES;
     u8 *const slots = (u8 *)(oneway_shared + numbers + HEARD * agents * DIM);
-    if (cells.adds) {
+    if (NEAR) {
         const bool pulled = run.asked[0] == run.heard;
         for (u32 t = threadIdx.x; t < numbers; t += blockDim.x)
             oneway_shared[t] = far[t];
@@ -32,7 +32,7 @@ extern "C" __global__ void oneway_cells(const Run, const Problem, const Turn cel
         __syncthreads();
     }
 #if BY_TEAM
-    const bool by_team = cells.adds && problem.batch == 1 && problem.plain && ASKS == 1;
+    const bool by_team = NEAR && problem.batch == 1 && problem.plain && ASKS == 1;
 #else
     const bool by_team = false;
 #endif
@@ -77,9 +77,12 @@ extern "C" __global__ void oneway_cells(const Run, const Problem, const Turn cel
         }
         __syncthreads();
     }
-    if (cells.adds)
+    if (NEAR)
         for (u32 t = threadIdx.x; t < numbers; t += blockDim.x)
             far[t] = oneway_shared[t];
 }
+
+extern "C" __global__ void oneway_cells(const Run, const Problem, const Turn cells) { make_rounds<true>(cells); }
+extern "C" __global__ void oneway_far_cells(const Run, const Problem, const Turn cells) { make_rounds<false>(cells); }
 
 #endif

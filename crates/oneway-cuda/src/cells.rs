@@ -1,5 +1,6 @@
 //! Many small runs side by side, each on one multiprocessor with all its states: sweeps, repetitions, tuning.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use oneway::engine::Setup;
@@ -29,6 +30,8 @@ fn threads_for(n: usize) -> u32 {
 #[derive(Debug)]
 pub struct Cells<'a> {
     runs: Vec<(Setup<'a>, Source, Placed)>,
+    /// Of the runs that share a table of steps, the first.
+    different: Vec<usize>,
     precision: Precision,
     program: Box<dyn Program>,
     /// The words of a run and of a problem for each, on the device.
@@ -73,6 +76,12 @@ impl<'a> Cells<'a> {
             bytes = bytes.max((n * placed.stride + heard * n * d) * precision.bytes() + n * d);
             runs.push((*setup, source, placed));
         }
+        let (mut different, mut seen) = (vec![], HashSet::new());
+        for (at, (_, _, placed)) in runs.iter().enumerate() {
+            if seen.insert(placed.steps) {
+                different.push(at);
+            }
+        }
         let words = |of: fn(&Placed) -> &Arc<[u64]>| -> Vec<u64> {
             runs.iter().flat_map(|(_, _, placed)| of(placed).to_vec()).collect()
         };
@@ -81,7 +90,7 @@ impl<'a> Cells<'a> {
         let shared = if bytes <= device.shared() { u32::try_from(bytes).unwrap_or(0) } else { 0 };
         let threads =
             runs.iter().map(|(setup, ..)| threads_for(setup.problem.agents())).max().unwrap_or(TEAM);
-        Ok(Self { runs, precision, program, tables, shared, threads, k: 0 })
+        Ok(Self { runs, different, precision, program, tables, shared, threads, k: 0 })
     }
 
     /// The same with so many threads for each run, rounded to whole teams of 32. It changes no bit.
@@ -94,7 +103,7 @@ impl<'a> Cells<'a> {
         let mut left = rounds;
         while left > 0 {
             let count = left.min(ROUNDS as u64);
-            for (setup, source, placed) in &self.runs {
+            for (setup, source, placed) in self.different.iter().map(|at| &self.runs[*at]) {
                 let steps: Vec<Step> =
                     (self.k..self.k + count).map(|k| step(*setup, source, k, k + 1)).collect();
                 self.program.write(placed.steps, bytemuck::cast_slice(&steps))?;
@@ -102,13 +111,13 @@ impl<'a> Cells<'a> {
             let Some((_, _, placed)) = self.runs.first() else { return Ok(()) };
             let [run, problem] = self.tables;
             self.program.launch(&Launch {
-                kernel: "oneway_cells",
+                kernel: if self.shared > 0 { "oneway_cells" } else { "oneway_far_cells" },
                 blocks: u32::try_from(self.runs.len()).unwrap_or(u32::MAX),
                 threads: self.threads,
                 shared: self.shared,
                 run: Arc::clone(&placed.runs.rounds[0]),
                 problem: Arc::clone(&placed.problem),
-                turn: [0, 0, count, run, problem, u64::from(self.shared > 0)],
+                turn: [0, 0, count, run, problem, 0],
             })?;
             self.k += count;
             left -= count;

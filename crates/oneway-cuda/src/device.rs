@@ -45,7 +45,7 @@ pub trait Program: Debug + Send {
 }
 
 /// Memory of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Buffer(pub(crate) usize);
 
 /// Launches that a program keeps.

@@ -80,6 +80,11 @@ impl Links {
 /// A byte for each weight, and what the bytes mean, where there are few different weights: memory is what large
 /// networks wait for.
 fn coded(weights: &[f64]) -> Option<(Vec<f64>, Vec<u8>)> {
+    /// With fewer than this, nothing is gained.
+    const MANY: usize = 1 << 16;
+    if weights.len() < MANY {
+        return None;
+    }
     let mut known: HashMap<u64, u8> = HashMap::new();
     let mut values = vec![];
     let mut codes = Vec::with_capacity(weights.len());

@@ -23,9 +23,10 @@ pub(crate) fn step(setup: Setup<'_>, source: &Source, k: u64, samples: u64) -> S
     [setup.schedule.at(k).to_bits(), first, second, pair | samples << 32] // rounds count modulo 2³²
 }
 
-/// Data that several runs share: those of networks and problems that are there already.
+/// Data that several runs share: networks, problems and tables of steps that are there already.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
+    steps: HashMap<String, Buffer>,
     networks: HashMap<usize, ([[u64; 4]; 2], u64)>,
     problems: HashMap<usize, Vec<u64>>,
 }
@@ -71,7 +72,7 @@ impl Placed {
         let stride = width.next_multiple_of(32 / bytes); // whole sectors of memory
         let first = program.allocate(n * stride * bytes)?;
         let states = [first, if twice { program.allocate(n * stride * bytes)? } else { first }];
-        let steps = program.allocate(steps * size_of::<Step>())?;
+        let steps = known.steps(program, setup, source, steps)?;
         let vectors = |program: &mut dyn Program, count: usize| {
             let buffer = program.allocate(count * n * d * bytes)?;
             Ok::<u64, Error>(program.address(buffer))
@@ -109,6 +110,24 @@ impl Placed {
 }
 
 impl Known {
+    /// A table of steps for all runs whose steps are the same in every round.
+    fn steps(
+        &mut self,
+        program: &mut dyn Program,
+        setup: Setup<'_>,
+        source: &Source,
+        rows: usize,
+    ) -> Result<Buffer> {
+        let period = setup.topology.period().len();
+        let key = format!("{:?} {:?} {period}", setup.schedule, source.trace.constants);
+        if let Some(known) = self.steps.get(&key) {
+            return Ok(*known);
+        }
+        let table = program.allocate(rows * size_of::<Step>())?;
+        self.steps.insert(key, table);
+        Ok(table)
+    }
+
     fn network(&mut self, program: &mut dyn Program, setup: Setup<'_>) -> Result<([[u64; 4]; 2], u64)> {
         let key = std::ptr::from_ref(setup.topology).addr();
         if let Some(known) = self.networks.get(&key) {
