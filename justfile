@@ -37,6 +37,10 @@ bench-eval:
 count *arguments:
     scripts/count-instructions {{arguments}}
 
+# The GPU engine on this machine's GPU: bits against the simulator, then speed; `just gpu bits` for a part
+gpu *parts:
+    cargo bench -p oneway-cuda --bench gpu -- {{parts}}
+
 # oneway against a NumPy reference and other packages, on the same work: ratios, and whether curves agree
 bench-peers *arguments:
     python3 benches/peers/run.py {{arguments}}

@@ -10,6 +10,7 @@
 //! [`networked`] is what agents on a network need of the same.
 
 pub mod arrivals;
+pub mod engines;
 mod experiment;
 pub mod files;
 mod hash;

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -12,9 +12,10 @@ use oneway::engine::metrics;
 use oneway::engine::observe::{Observer, View};
 use oneway::engine::record::{self, Recorder};
 use oneway::engine::simulator::worth_threads;
-use oneway::engine::{Outcome, Status};
+use oneway::engine::{Outcome, Setup, Status};
 use rayon::prelude::*;
 
+use crate::engines::{AnyEngine, Engines, Made};
 use crate::experiment::plan::Cell;
 use crate::experiment::spec::RunSpec;
 use crate::live::{CellLive, Live};
@@ -37,6 +38,8 @@ pub struct Runner {
     watcher: Option<Box<dyn Watcher>>,
     live: Option<Live>,
     around: fn(&mut (dyn FnMut() + Send)),
+    engines: Option<Box<dyn Engines>>,
+    stayed: Mutex<Vec<(String, String)>>,
 }
 
 impl Runner {
@@ -52,6 +55,8 @@ impl Runner {
             watcher: None,
             live: None,
             around: |work| work(),
+            engines: None,
+            stayed: Mutex::default(),
         })
     }
 
@@ -92,6 +97,36 @@ impl Runner {
     /// problem does on it.
     pub fn running_inside(self, around: fn(&mut (dyn FnMut() + Send))) -> Self {
         Self { around, ..self }
+    }
+
+    /// The same, whose cells run on another device where they can.
+    pub fn on(self, engines: Box<dyn Engines>) -> Self {
+        Self { engines: Some(engines), ..self }
+    }
+
+    /// What stayed on this computer's processors although another device was asked for, and why: each method on
+    /// each topology once.
+    pub fn stayed(&self) -> Vec<(String, String)> {
+        self.stayed.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What runs a cell.
+    fn engine<'a>(&self, cell: &Cell<'a>, setup: Setup<'a>) -> Result<AnyEngine<'a>> {
+        let Some(engines) = &self.engines else { return Ok(cell.entry.engine(setup)?) };
+        let why = match cell.entry.stays_here() {
+            Some(why) => why.to_owned(),
+            None => match engines.engine(setup, cell.entry.run.precision)? {
+                Made::There(engine) => return Ok(engine),
+                Made::Stays(why) => why,
+            },
+        };
+        let stayed = (format!("{} · {}", cell.entry.topology_name, cell.entry.method_name), why);
+        let mut all = self.stayed.lock().unwrap_or_else(PoisonError::into_inner);
+        if !all.contains(&stayed) {
+            all.push(stayed);
+        }
+        drop(all);
+        Ok(cell.entry.engine(setup)?)
     }
 
     /// A flag that stops the runner once it is set: cells that run end at their next look, and no other
@@ -189,7 +224,7 @@ impl Runner {
     /// Runs one cell; with threads to spare, they measure while it goes on.
     fn compute(&self, cell: &Cell<'_>, spare: bool, bar: Box<dyn CellProgress>) -> Result<CellResult> {
         let (run, setup, extras) = (cell.entry.run, cell.setup(), cell.extras());
-        let mut engine = cell.entry.engine(setup)?;
+        let mut engine = self.engine(cell, setup)?;
         let live = self.live.as_ref().map(|live| live.cell(cell));
         let watched = |record: &mut Record<'_>| {
             let mut watch = Watch { run, record, bar, live, interrupted: &self.interrupted };
@@ -305,16 +340,35 @@ struct Watch<'a, 'l> {
     interrupted: &'a AtomicBool,
 }
 
+impl Watch<'_, '_> {
+    /// Whether state k is measured.
+    fn records(&self, k: u64) -> bool {
+        k.is_multiple_of(self.run.record_every) || k == self.run.iterations
+    }
+}
+
 impl Observer for Watch<'_, '_> {
     fn observe(&mut self, view: &View<'_>) -> oneway::Result<ControlFlow<()>> {
         let mut flow = ControlFlow::Continue(());
-        if view.k.is_multiple_of(self.run.record_every) || view.k == self.run.iterations {
+        if self.records(view.k) {
             flow = (self.record)(view, self.live.as_mut())?;
         }
-        self.bar.reach(view.k);
         if let Some(live) = self.live.as_mut().filter(|live| live.is_due()) {
             live.look(view);
         }
-        Ok(if self.interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { flow })
+        Ok(if self.reached(view.k).is_break() { ControlFlow::Break(()) } else { flow })
+    }
+
+    fn looks_at(&self, k: u64) -> bool {
+        self.records(k) || self.live.as_ref().is_some_and(CellLive::is_due)
+    }
+
+    fn reached(&mut self, k: u64) -> ControlFlow<()> {
+        self.bar.reach(k);
+        if self.interrupted.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     }
 }

@@ -167,6 +167,10 @@ round and never agree; give at least one of these agents a self-weight"
         reason: String,
     },
 
+    /// A device that engines compute on, or what was asked of it.
+    #[error("{0}")]
+    Device(String),
+
     /// A method that is defined on double precision only.
     #[error(
         "this method has no single precision: SAGA's table, local steps, several exchanges and codecs are kept in f64: run it in double precision"

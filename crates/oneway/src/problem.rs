@@ -1,7 +1,11 @@
 //! What is minimised: F(x) = (1/n) Σ f_i(x), where only agent i can ask about f_i.
 
+mod description;
+
 use std::fmt::Debug;
 use std::sync::Arc;
+
+pub use description::{Description, Penalty, RowLoss, RowSum, Targets};
 
 use crate::Result;
 use crate::numeric::row::{Agents, Rows, RowsMut};
@@ -152,6 +156,13 @@ pub trait Problem: Send + Sync + Debug {
     /// The curvature of f_i and the noise of its gradient around x, where they are known and not too many to
     /// write down.
     fn local_model(&self, _agent: usize, _x: &[f64]) -> Option<LocalModel> {
+        None
+    }
+
+    /// What the problem is, as data, where an engine on another device can make its gradients of that. None
+    /// where only [`gradients`](Self::gradients) knows, or where other functions than those of the [bit
+    /// contract](crate::numeric::Real) are needed for them.
+    fn describe(&self) -> Option<Description<'_>> {
         None
     }
 

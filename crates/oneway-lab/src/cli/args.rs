@@ -78,6 +78,15 @@ pub(crate) enum Command {
     },
 }
 
+/// What runs the rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum DeviceKind {
+    /// This computer's processors
+    Cpu,
+    /// An NVIDIA GPU; what cannot run there stays on the processors, and is named
+    Cuda,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReproduceArgs {
     /// Folder for the results [default: out/reproduce; with --quick out/reproduce-quick]
@@ -95,6 +104,9 @@ pub(crate) struct ReproduceArgs {
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// What runs the rounds; the results do not depend on it
+    #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
+    pub(crate) device: DeviceKind,
 }
 
 #[derive(Debug, clap::Args)]
@@ -157,6 +169,9 @@ pub(crate) struct RunArgs {
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// What runs the rounds; the results do not depend on it
+    #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
+    pub(crate) device: DeviceKind,
     /// Compute every cell again, also those that an earlier run into the same folder has finished
     #[arg(long)]
     pub(crate) fresh: bool,
@@ -214,6 +229,9 @@ pub(crate) struct TuneArgs {
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// What runs the rounds; the results do not depend on it
+    #[arg(long, value_enum, default_value_t = DeviceKind::Cpu)]
+    pub(crate) device: DeviceKind,
     /// Change a setting, as for `run`; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,

@@ -167,8 +167,24 @@ pub trait Engine<'a> {
     /// then that of no round.
     fn round(&mut self) -> Result<()>;
 
+    /// Waits until all rounds are done that were begun, where an engine works ahead of its caller. An error is
+    /// one of theirs.
+    fn settle(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// The state as it is now.
     fn view(&self) -> View<'_>;
+
+    /// Rounds done: the state is state k.
+    fn rounds_done(&self) -> u64 {
+        self.view().k
+    }
+
+    /// Whether the state is within all bounds; see [`is_sound`].
+    fn is_sound(&mut self) -> Result<bool> {
+        Ok(is_sound(self.view().states))
+    }
 
     /// The round after which an agent first had next to none of the weight that push-sum divides by; see
     /// [`Status::Starved`].
@@ -186,12 +202,19 @@ pub trait Engine<'a> {
             now - std::mem::replace(&mut began, now)
         };
         let status = loop {
-            let view = self.view();
-            let k = view.k;
-            if has_diverged(&view) {
-                break Status::Diverged { round: k };
+            let k = self.rounds_done();
+            match self.is_sound() {
+                Ok(true) => {}
+                Ok(false) => break Status::Diverged { round: k },
+                Err(error) => break Status::Failed { round: k, reason: error.to_string() },
             }
-            let flow = observer.observe(&view)?;
+            let flow = match observer.looks_at(k) {
+                true => observer.observe(&self.view())?,
+                false => observer.reached(k),
+            };
+            if let Err(error) = self.settle() {
+                break Status::Failed { round: k, reason: error.to_string() }; // it could not be shown
+            }
             observing += lap();
             if k >= rounds {
                 break self.starved().map_or(Status::Completed, |round| Status::Starved { round });
@@ -201,6 +224,7 @@ pub trait Engine<'a> {
             }
             let next = (k - k % every).saturating_add(every).min(rounds);
             let failed = (k..next).find_map(|k| self.round().err().map(|error| (k, error)));
+            let failed = failed.or_else(|| self.settle().err().map(|error| (next, error)));
             stepping += lap();
             if let Some((round, error)) = failed {
                 break Status::Failed { round, reason: error.to_string() };
@@ -228,10 +252,6 @@ pub trait Engine<'a> {
             .chain(digest.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).map(char::from))
             .collect()
     }
-}
-
-fn has_diverged(view: &View<'_>) -> bool {
-    !is_sound(view.states)
 }
 
 /// Whether states are within all bounds: none of their numbers is beyond 10¹⁵⁰, or NaN. Engines end a run

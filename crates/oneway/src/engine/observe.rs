@@ -15,6 +15,17 @@ use crate::{Error, Result};
 pub trait Observer {
     /// Looks; `Break` asks to stop.
     fn observe(&mut self, view: &View<'_>) -> Result<ControlFlow<()>>;
+
+    /// Whether it wants to see state k. An engine whose states are far away need not fetch those that nobody
+    /// wants to see.
+    fn looks_at(&self, _k: u64) -> bool {
+        true
+    }
+
+    /// State k was reached, at which it does not look; `Break` asks to stop.
+    fn reached(&mut self, _k: u64) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
 }
 
 /// A closure looks.
@@ -89,6 +100,7 @@ pub struct Snapshot<'a> {
     setup: Setup<'a>,
     profile: Profile,
     k: u64,
+    precision: Precision,
     states: Matrix,
 }
 
@@ -98,7 +110,13 @@ impl<'a> Snapshot<'a> {
     pub fn new(setup: Setup<'a>, k: u64) -> Result<Self> {
         let profile = setup.check()?;
         let width = profile.state.len(setup.problem.dim());
-        Ok(Self { setup, k, states: Matrix::new(setup.problem.agents(), width), profile })
+        let states = Matrix::new(setup.problem.agents(), width);
+        Ok(Self { setup, k, precision: Precision::F64, states, profile })
+    }
+
+    /// The same of a run in this precision; its numbers are shown in double precision.
+    pub fn in_precision(self, precision: Precision) -> Self {
+        Self { precision, ..self }
     }
 
     /// Agent i's state row, to write into: vectors one after another, then scalars.
@@ -111,9 +129,14 @@ impl<'a> Snapshot<'a> {
         Ok(self.states.row_mut(i, width))
     }
 
+    /// Whether all numbers are within all bounds; see [`is_sound`](crate::engine::is_sound).
+    pub fn is_sound(&self) -> bool {
+        crate::engine::is_sound(self.states.rows())
+    }
+
     /// The state, as observers see it.
     pub fn view(&self) -> View<'_> {
-        self.setup.view(self.k, &self.profile, self.states.rows())
+        View { precision: self.precision, ..self.setup.view(self.k, &self.profile, self.states.rows()) }
     }
 }
 

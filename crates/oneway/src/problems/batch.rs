@@ -15,6 +15,14 @@ pub enum Batch {
 }
 
 impl Batch {
+    /// How many rows are drawn; none where all are taken.
+    pub(super) fn drawn(self) -> Option<usize> {
+        match self {
+            Batch::Sampled(size) => Some(size),
+            Batch::Full => None,
+        }
+    }
+
     /// Whether an agent with that many rows can draw it.
     pub(super) fn check(self, rows_per_agent: usize) -> Result<()> {
         match self {

@@ -8,7 +8,7 @@ use crate::numeric::registers::{InVectors, Wide};
 use crate::numeric::row::Rows;
 use crate::numeric::sample::{Draws, Purpose};
 use crate::numeric::vectors::widest;
-use crate::problem::{GradientBatch, LocalModel, Problem, Symmetric};
+use crate::problem::{Description, GradientBatch, LocalModel, Problem, Symmetric};
 use crate::{Error, Result};
 
 /// What a quadratic looks like.
@@ -203,6 +203,11 @@ impl Problem for Quadratic {
             hessian: Symmetric::Diagonal(self.curvature.clone()),
             covariance: Symmetric::Diagonal(vec![per_coordinate; self.dim()]),
         })
+    }
+
+    fn describe(&self) -> Option<Description<'_>> {
+        let Self { curvature, centres, noise_per_coordinate, .. } = self;
+        Some(Description::Quadratic { curvature, centres, noise: *noise_per_coordinate })
     }
 
     /// σ² = d·(σ/√d)², exactly.

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use crate::Result;
 use crate::data::{Dataset, SparseRows};
 use crate::numeric::sample::{Draws, Purpose};
-use crate::problem::Problem;
+use crate::problem::{Description, Problem};
 use crate::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
 
 /// A quadratic for every method: those that need samples find four, f_is = f_i tilted a little, and the mean
@@ -38,6 +38,10 @@ impl Problem for Tilted {
 
     fn exact(&self, agent: usize, x: &[f64], g: &mut [f64]) -> f64 {
         self.0.exact(agent, x, g)
+    }
+
+    fn describe(&self) -> Option<Description<'_>> {
+        self.0.describe()
     }
 
     fn samples(&self) -> Option<usize> {

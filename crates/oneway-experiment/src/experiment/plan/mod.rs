@@ -278,6 +278,15 @@ impl Entry {
         }
     }
 
+    /// Why it can run on this computer's processors only, if that is so whatever the device.
+    pub(crate) fn stays_here(&self) -> Option<&'static str> {
+        match self.timing {
+            _ if !self.faults.are_none() => Some("the links of its network fail"),
+            Timing::Rounds => None,
+            Timing::Synchronous(_) | Timing::Asynchronous(_) => Some("it runs by a clock"),
+        }
+    }
+
     /// F*, if it is asked for.
     pub(crate) fn optimum(&self) -> Option<Optimum> {
         self.measure.loss_gap.then(|| self.problem.optimum())

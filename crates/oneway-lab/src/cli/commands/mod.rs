@@ -4,6 +4,7 @@ pub(crate) mod audit;
 pub(crate) mod certify;
 pub(crate) mod compare;
 pub(crate) mod data;
+mod device;
 pub(crate) mod inspect;
 pub(crate) mod list;
 pub(crate) mod new;
@@ -30,6 +31,8 @@ use oneway_experiment::plan::Cell;
 use oneway_experiment::results::manifest::Manifest;
 use oneway_experiment::runner::Runner;
 
+use crate::cli::args::DeviceKind;
+
 /// A runner that Ctrl-C stops: once to finish tidily, twice at once.
 fn runner(threads: Option<u16>) -> Result<Runner> {
     let runner = Runner::new(threads)?;
@@ -46,6 +49,16 @@ fn runner(threads: Option<u16>) -> Result<Runner> {
 /// Rounds that cells ask for.
 fn rounds(cells: &[Cell<'_>]) -> u64 {
     cells.iter().map(|cell| cell.entry.run.iterations).sum()
+}
+
+/// The same, on a device.
+fn runner_on(device: DeviceKind, threads: Option<u16>) -> Result<Runner> {
+    let engines = device::engines(device)?; // before anything else: what cannot be had is said at once
+    let runner = runner(threads)?;
+    Ok(match engines {
+        Some(engines) => runner.on(engines),
+        None => runner,
+    })
 }
 
 /// Where results of an experiment file go unless another folder is given: `out/` and the file's name, and a

@@ -115,7 +115,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     ));
     screen.show()?;
     let bar = Bar::new(&[("running", 7), ("drawing", 3)]);
-    let runner = super::runner(args.threads)?;
+    let runner = super::runner_on(args.device, args.threads)?;
     let mut problems = Problems::default();
     let plans = plans(args, &mut problems)?;
     let cells: Vec<Vec<Cell<'_>>> = plans.iter().map(|(_, plan)| plan.cells()).collect();
@@ -171,6 +171,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
         let own: Vec<Ran<'_>> = ran.drain(..cells.len()).collect();
         finish(plan, &own)?;
     }
+    super::device::say_what_stayed(&runner);
     bar.part(1, 0);
     if !args.sensitivity {
         remove_stale(&folder.path().join(Part::Sensitivity.folder()))?;

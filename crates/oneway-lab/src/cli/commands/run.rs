@@ -15,7 +15,7 @@ use oneway_experiment::results::folder::OutputFolder;
 use oneway_experiment::results::manifest::Purpose;
 use oneway_experiment::results::save;
 
-use super::{default_folder, report, rounds};
+use super::{default_folder, device, report, rounds};
 use crate::cli::args::RunArgs;
 use crate::cli::commands::table;
 use crate::cli::progress::Bar;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let experiment = Experiment::read(&args.file, &args.overrides)?;
     let plan = Plan::sharing(&experiment, &mut problems).with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, ""), Ok)?;
-    let mut runner = super::runner(args.threads)?;
+    let mut runner = super::runner_on(args.device, args.threads)?;
     let watching = args.watch.then(|| Watching::listen(args.port, usual_port(&out))).transpose()?;
     let folder = OutputFolder::prepare(&out)?;
 
@@ -61,6 +61,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
         written.push(runner.install(|| report::write(folder.path(), false, &mut problems))?);
     }
     drop(bar);
+    device::say_what_stayed(&runner);
     if runner.is_interrupted() {
         let complete = ran.iter().filter(|ran| ran.result.end.status.is_final()).count();
         let of = cells.len();

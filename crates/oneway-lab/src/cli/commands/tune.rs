@@ -7,7 +7,7 @@ use oneway_experiment::Experiment;
 use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::results::folder::OutputFolder;
 
-use super::default_folder;
+use super::{default_folder, device};
 use crate::cli::args::TuneArgs;
 use crate::cli::progress::Bar;
 use crate::draw::figure::gallery;
@@ -19,7 +19,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     let experiment = Experiment::read(&args.file, &args.overrides)?;
     let mut search = Search::new(&experiment, args.by).with_context(|| args.file.display().to_string())?;
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, "tune"), Ok)?;
-    let runner = super::runner(args.threads)?;
+    let runner = super::runner_on(args.device, args.threads)?;
     let folder = OutputFolder::prepare(&out)?;
     let store = CellStore::new(folder.path());
     let bar = Bar::new(&[("tuning", 19), ("drawing", 1)]);
@@ -32,6 +32,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     if runner.is_interrupted() {
         return Ok(interrupted(bar));
     }
+    device::say_what_stayed(&runner);
     bar.part(1, 0);
     let tuned = search.write(&folder)?;
     folder.write("comparison.csv", comparison.csv())?;

@@ -16,7 +16,7 @@ use crate::data::{Dataset, SparseRows};
 use crate::numeric::row::Agents;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
-use crate::problem::{GradientBatch, Problem};
+use crate::problem::{Description, GradientBatch, Problem, RowSum, Targets};
 use crate::{Error, Result};
 
 pub use regulariser::Regulariser;
@@ -246,6 +246,17 @@ impl<M: Model> Problem for FiniteSum<M> {
             squares.sum::<f64>() / self.rows_per_agent as f64
         });
         Some(slope_sq * squares / size as f64)
+    }
+
+    fn describe(&self) -> Option<Description<'_>> {
+        Some(Description::Rows(RowSum {
+            rows: &self.rows.features,
+            targets: Targets::Numbers(&self.rows.targets),
+            rows_per_agent: self.rows_per_agent,
+            batch: self.batch.drawn(),
+            loss: self.model.describe()?,
+            penalty: self.regulariser.describe(),
+        }))
     }
 
     fn test_accuracies(&self, points: &[&[f64]]) -> Option<Vec<f64>> {

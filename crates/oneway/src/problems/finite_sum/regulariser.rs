@@ -1,6 +1,7 @@
 //! What is added to the loss to keep x small.
 
 use crate::numeric::vectors::widest;
+use crate::problem::Penalty;
 use crate::{Error, Result};
 
 /// φ(x), with weight α ≥ 0.
@@ -20,6 +21,13 @@ impl Regulariser {
             false => {
                 Err(Error::parameter("problem", "alpha", α, "the regulariser's weight must be 0 or more"))
             }
+        }
+    }
+
+    pub(super) fn describe(self) -> Penalty {
+        match self {
+            Self::Ridge(α) => Penalty::Ridge(α),
+            Self::NonConvex(α) => Penalty::NonConvex(α),
         }
     }
 

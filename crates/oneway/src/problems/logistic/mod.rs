@@ -18,7 +18,9 @@ use crate::data::{Dataset, SparseRows};
 use crate::numeric::row::Agents;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
-use crate::problem::{GradientBatch, LocalModel, Problem, Symmetric};
+use crate::problem::{
+    Description, GradientBatch, LocalModel, Penalty, Problem, RowLoss, RowSum, Symmetric, Targets,
+};
 use crate::{Error, Result};
 
 use curvature::AddOuterProducts;
@@ -330,6 +332,17 @@ impl Problem for Logistic {
             squares.sum::<f64>() / m as f64
         };
         Some((0..self.agents).map(mean_square).fold(0.0, f64::max) / size as f64)
+    }
+
+    fn describe(&self) -> Option<Description<'_>> {
+        Some(Description::Rows(RowSum {
+            rows: &self.rows,
+            targets: Targets::Signs(&self.labels),
+            rows_per_agent: self.rows_per_agent,
+            batch: self.batch.drawn(),
+            loss: RowLoss::Logistic,
+            penalty: Penalty::NonConvex(self.α),
+        }))
     }
 
     fn test_accuracies(&self, points: &[&[f64]]) -> Option<Vec<f64>> {

@@ -9,6 +9,7 @@ mod two_layer;
 use std::fmt::Debug;
 
 use crate::Result;
+use crate::problem::RowLoss;
 
 pub use regression::{LeastSquares, Regression, ResidualLoss, Square};
 pub use robust::{Robust, RobustLoss, ScaledLoss};
@@ -89,6 +90,11 @@ pub trait Model: Send + Sync + Debug {
     /// upper bound on the eigenvalues of its second derivative by z, in absolute value. Then ∇f_i is
     /// curvature·λ_max(AᵀA/m)-Lipschitz.
     fn curvature(&self) -> Option<f64> {
+        None
+    }
+
+    /// What ℓ is, as data, where an engine on another device can make its gradients of that.
+    fn describe(&self) -> Option<RowLoss> {
         None
     }
 

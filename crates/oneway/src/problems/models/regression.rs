@@ -4,6 +4,7 @@ use std::fmt::Debug;
 
 use super::{Model, Row};
 use crate::Result;
+use crate::problem::RowLoss;
 
 /// How a residual r counts: ρ(r), with |ρ″| ≤ 1.
 pub trait ResidualLoss: Send + Sync + Debug {
@@ -14,6 +15,11 @@ pub trait ResidualLoss: Send + Sync + Debug {
     #[inline(always)]
     fn slope(&self, r: f64) -> f64 {
         self.at(r).1
+    }
+
+    /// What ρ is, as data; see [`Model::describe`].
+    fn describe(&self) -> Option<RowLoss> {
+        None
     }
 
     /// An upper bound on ρ′², where there is one.
@@ -40,6 +46,10 @@ impl ResidualLoss for Square {
     #[inline(always)]
     fn at(&self, r: f64) -> (f64, f64) {
         (0.5 * r * r, r)
+    }
+
+    fn describe(&self) -> Option<RowLoss> {
+        Some(RowLoss::Square)
     }
 }
 
@@ -95,6 +105,10 @@ impl<L: ResidualLoss> Model for Regression<L> {
 
     fn curvature(&self) -> Option<f64> {
         Some(1.0)
+    }
+
+    fn describe(&self) -> Option<RowLoss> {
+        self.loss.describe()
     }
 
     fn slope_sq(&self) -> Option<f64> {

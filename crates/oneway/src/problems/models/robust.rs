@@ -1,6 +1,7 @@
 //! Robust regression: losses that grow slowly, or not at all, with a residual that is large already.
 
 use super::regression::{Regression, ResidualLoss};
+use crate::problem::RowLoss;
 use crate::{Error, Result};
 
 /// How a residual r = aᵀx − b counts. Both are ½r² near zero, and neither is convex.
@@ -54,6 +55,14 @@ impl ResidualLoss for ScaledLoss {
         match self.loss {
             RobustLoss::Welsch => self.at(r).1,
             RobustLoss::Cauchy => r * (1.0 / (1.0 + r * r / self.c_squared)), // no logarithm
+        }
+    }
+
+    /// Not Welsch's, whose slope is made by `libm`'s `expm1`.
+    fn describe(&self) -> Option<RowLoss> {
+        match self.loss {
+            RobustLoss::Welsch => None,
+            RobustLoss::Cauchy => Some(RowLoss::Cauchy { scale_sq: self.c_squared }),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::layer::{self, MOST_CLASSES};
 use super::{Model, Row};
 use crate::data::{self, Dataset};
+use crate::problem::RowLoss;
 use crate::{Error, Result};
 
 /// Up to this many classes, room for the scores costs nothing to clear; for most it takes as long as the
@@ -88,6 +89,10 @@ impl Model for Softmax {
 
     fn curvature(&self) -> Option<f64> {
         Some(0.5)
+    }
+
+    fn describe(&self) -> Option<RowLoss> {
+        Some(RowLoss::Softmax { classes: self.classes.len() })
     }
 
     fn slope_sq(&self) -> Option<f64> {

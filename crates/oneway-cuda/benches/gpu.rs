@@ -1,0 +1,233 @@
+//! The whole suite on a GPU: bits against the simulator, then speed. `just gpu`.
+//!
+//! Arguments: any of `bits`, `wide` and `cells` keeps only these; `small` is a part of `bits` that a checker of
+//! memory and of races has the time for. Without a GPU it says so, and fails.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use common::{at_once, problems, rules, same_bits};
+use oneway::data::a9a::{Split, a9a};
+use oneway::engine::{Engine, Schedule, Setup, Simulator};
+use oneway::graph::{Subgraph, Topology, Weights, families, weights};
+use oneway::methods::{KINDS, Smtpp, kind};
+use oneway::numeric::Precision;
+use oneway::numeric::sample::derive_seed;
+use oneway::problem::Problem;
+use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
+use oneway::testing::{Subject, quadratic};
+use oneway_cuda::cuda::{self, Cuda};
+use oneway_cuda::device::Device;
+use oneway_cuda::{Cells, Wide};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let device = match cuda::open() {
+        Ok(device) => device,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    println!("{}", device.name());
+    let parts: [(&str, fn(&Cuda)); 4] = [("bits", bits), ("wide", wide), ("cells", cells), ("small", small)];
+    for (name, part) in parts {
+        if (arguments.is_empty() && name != "small") || arguments.iter().any(|argument| argument == name) {
+            println!("== {name}");
+            part(&device);
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn lap<R>(what: &str, work: impl FnOnce() -> R) -> R {
+    let began = Instant::now();
+    let made = work();
+    println!("{what}: {:.2} s", began.elapsed().as_secs_f64());
+    made
+}
+
+fn exponential(n: usize) -> Topology {
+    let digraph = families::exponential(n).unwrap();
+    Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap()
+}
+
+/// An agent pulls from the four that it picked and pushes to them: R and C have different links.
+fn k_out(n: usize) -> Topology {
+    let graph = families::k_out(n, 4, 1).unwrap();
+    let pull = weights::uniform_rows(&graph.reversed()).unwrap();
+    Topology::fixed(pull, weights::uniform_columns(&graph).unwrap()).unwrap()
+}
+
+/// The simulator's bits: every rule with every estimator, every network, every problem, and a9a.
+fn bits(device: &Cuda) {
+    let all = rules();
+    let (count, began) = (all.len(), Instant::now());
+    at_once(all, |(name, kind, method)| {
+        let subject = Subject::builtin(kind);
+        let (graph, network, digraphs) = subject.networks().unwrap().into_iter().next_back().unwrap();
+        let topology = subject.topology(graph, &digraphs, 4).unwrap();
+        let problem = quadratic(topology.agents(), 0.3).unwrap();
+        let schedule = Schedule::constant(subject.raw_step(&topology, 0.02).unwrap()).unwrap();
+        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 11 };
+        let precisions = [Precision::F64, Precision::F32];
+        let both =
+            if method.trace().unwrap().exchanges.len() > 1 || !name.contains(" with ") { 2 } else { 1 };
+        for precision in &precisions[..both] {
+            same_bits(device, setup, *precision, 67, &format!("{name} on {network}"));
+        }
+    });
+    println!(
+        "{count} rules, noisy quadratic, 67 rounds: the same bits ({:.1} s)",
+        began.elapsed().as_secs_f64()
+    );
+    lap("29 methods on every network that they are made for, 9 rounds: the same bits", || {
+        let subjects = KINDS.iter().map(Subject::builtin);
+        let subjects = subjects.filter(|subject| subject.method().unwrap().trace().is_some()).collect();
+        at_once(subjects, |subject| {
+            for case in subject.cases().unwrap() {
+                let problem = quadratic(case.topology.agents(), 0.1).unwrap();
+                let (method, topology) = (&*case.method, &case.topology);
+                let schedule = Schedule::constant(case.η).unwrap();
+                let setup = Setup { method, problem: &problem, topology, schedule, seed: 3 };
+                same_bits(device, setup, Precision::F64, 9, &case.name);
+            }
+        });
+    });
+    lap("6 methods on rows of data, 67 rounds: the same bits", || {
+        let methods = ["smtpp", "sgp", "frost", "adamdos", "storm-tracking", "dsmt"];
+        at_once(methods.to_vec(), |name| {
+            let subject = Subject::builtin(kind(name).unwrap());
+            let (graph, _, digraphs) = subject.networks().unwrap().remove(0);
+            let topology = subject.topology(graph, &digraphs, 4).unwrap();
+            let method = subject.method().unwrap();
+            let schedule = Schedule::constant(subject.raw_step(&topology, 0.5).unwrap()).unwrap();
+            for batch in [Batch::Sampled(1), Batch::Sampled(7), Batch::Full] {
+                for (what, problem) in problems(topology.agents(), batch) {
+                    let (method, problem, topology) = (&*method, &*problem, &topology);
+                    let setup = Setup { method, problem, topology, schedule, seed: 5 };
+                    same_bits(device, setup, Precision::F64, 67, &format!("{name} on {what}, {batch:?}"));
+                }
+            }
+        });
+    });
+    lap("SMTPP on a9a, n = 20, batch 1 and full, 900 rounds: the same bits", || {
+        for batch in [Batch::Sampled(1), Batch::Full] {
+            let problem = Logistic::new(&a9a(Split::Train), Sharing::among(20).batch(batch), 0.01).unwrap();
+            let (topology, method) = (exponential(20), Smtpp::new(0.1).unwrap());
+            let schedule = Schedule::constant(0.1 / topology.c_pi().unwrap()).unwrap();
+            let setup = Setup { method: &method, problem: &problem, topology: &topology, schedule, seed: 1 };
+            same_bits(device, setup, Precision::F64, 900, "a9a");
+        }
+    });
+}
+
+/// Every kernel once: rules with one exchange and with two, with what is carried and without, on both kinds of
+/// problems, wide and side by side.
+fn small(device: &Cuda) {
+    let topology = exponential(9);
+    let schedule = Schedule::constant(0.05).unwrap();
+    for name in ["smtpp", "sgp", "frost", "dsmt"] {
+        let subject = Subject::builtin(kind(name).unwrap());
+        let method = subject.method().unwrap();
+        let (graph, _, digraphs) = subject.networks().unwrap().remove(0);
+        let topology = subject.topology(graph, &digraphs, 4).unwrap();
+        let noisy = quadratic(9, 0.3).unwrap();
+        let (noisy, method, topology): (&dyn Problem, _, _) = (&noisy, &*method, &topology);
+        let setup = Setup { method, problem: noisy, topology, schedule, seed: 5 };
+        same_bits(device, setup, Precision::F64, 3, name);
+        for batch in [Batch::Sampled(3), Batch::Full] {
+            let problem = &*problems(9, batch).remove(0).1;
+            same_bits(device, Setup { problem, ..setup }, Precision::F64, 3, name);
+        }
+    }
+    let (problem, method) = (problems(9, Batch::Sampled(1)).remove(0).1, Smtpp::new(0.1).unwrap());
+    let setup = |seed| Setup { method: &method, problem: &*problem, topology: &topology, schedule, seed };
+    let setups: Vec<Setup<'_>> = (0..3).map(setup).collect();
+    let mut all = Cells::new(device, &setups, Precision::F64).unwrap();
+    all.advance(5).unwrap();
+    for (at, setup) in setups.iter().enumerate() {
+        let mut simulator = Simulator::new(*setup).unwrap();
+        (0..5).for_each(|_| simulator.round().unwrap());
+        let (here, there) = (simulator.view(), all.state(at).unwrap());
+        assert!((0..9).all(|agent| here.state(agent) == there.view().state(agent)), "run {at}");
+    }
+    println!("the same bits");
+}
+
+/// Rounds a second of one network, from small to a million agents.
+fn wide(device: &Cuda) {
+    println!("|n|d|precision|problem|rounds/s|ms a round|");
+    println!("|---|---|---|---|---|---|");
+    let sizes = [(1_000, 10), (10_000, 10), (100_000, 10), (1_000_000, 10), (1_000, 1_000), (16, 1_000_000)];
+    for (n, d) in sizes {
+        for (precision, noise) in [(Precision::F64, 0.0), (Precision::F64, 1.0), (Precision::F32, 0.0)] {
+            let shape = QuadraticShape { dim: d, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
+            let problem = Quadratic::new(shape, n, 1).unwrap();
+            let topology = if n < 100 { exponential(n) } else { k_out(n) };
+            let (method, schedule) = (Smtpp::new(0.1).unwrap(), Schedule::constant(0.01).unwrap());
+            let setup = Setup { method: &method, problem: &problem, topology: &topology, schedule, seed: 1 };
+            let mut engine = Wide::new(device, setup, precision).unwrap();
+            let rounds = (200_000_000 / (n * d)).clamp(128, 6400) as u64 / 64 * 64;
+            let mut seconds = f64::INFINITY;
+            for _ in 0..4 {
+                engine.wait().unwrap();
+                let began = Instant::now();
+                (0..rounds).for_each(|_| engine.round().unwrap());
+                engine.wait().unwrap();
+                seconds = seconds.min(began.elapsed().as_secs_f64()); // the first finds nothing warm
+            }
+            let what = if noise > 0.0 { "quadratic with noise" } else { "quadratic" };
+            let (per_second, each) = (rounds as f64 / seconds, 1e3 * seconds / rounds as f64);
+            println!("|{n}|{d}|{precision}|{what}|{per_second:.0}|{each:.4}|");
+        }
+    }
+    let problem = Logistic::new(&a9a(Split::Train), Sharing::among(20), 0.01).unwrap();
+    let (topology, method) = (exponential(20), Smtpp::new(0.1).unwrap());
+    let schedule = Schedule::constant(0.1).unwrap();
+    let setup = Setup { method: &method, problem: &problem, topology: &topology, schedule, seed: 1 };
+    let mut engine = Wide::new(device, setup, Precision::F64).unwrap();
+    for _ in 0..2 {
+        let began = Instant::now();
+        (0..12_800).for_each(|_| engine.round().unwrap());
+        engine.wait().unwrap();
+        println!("|20|123|f64|a9a, batch 1|{:.0}||", 12_800.0 / began.elapsed().as_secs_f64());
+    }
+}
+
+/// Rounds a second of many small runs: a9a, n = 20, batch 1.
+fn cells(device: &Cuda) {
+    let problem = Logistic::new(&a9a(Split::Train), Sharing::among(20), 0.01).unwrap();
+    let (topology, method) = (exponential(20), Smtpp::new(0.1).unwrap());
+    let schedule = Schedule::constant(0.1).unwrap();
+    println!("|cells|threads|rounds of each|million rounds/s|");
+    println!("|---|---|---|---|");
+    let sizes = [(132, 320), (264, 160), (264, 320), (264, 640), (1056, 320), (1056, 640), (2112, 320)];
+    for (count, threads) in sizes {
+        let setup = |seed| Setup { method: &method, problem: &problem, topology: &topology, schedule, seed };
+        let setups: Vec<Setup<'_>> = (0..count).map(|at| setup(derive_seed(1, at))).collect();
+        let mut all = Cells::new(device, &setups, Precision::F64).unwrap().with_threads(threads);
+        let rounds = 4096;
+        let mut seconds = f64::INFINITY;
+        for _ in 0..3 {
+            all.state(0).unwrap();
+            let began = Instant::now();
+            all.advance(rounds).unwrap();
+            all.state(0).unwrap();
+            seconds = seconds.min(began.elapsed().as_secs_f64());
+        }
+        println!("|{count}|{threads}|{rounds}|{:.2}|", (count * rounds) as f64 / seconds / 1e6);
+        if count == 132 {
+            let mut simulator = Simulator::new(setups[131]).unwrap();
+            (0..3 * rounds).for_each(|_| simulator.round().unwrap());
+            let (here, there) = (simulator.view(), all.state(131).unwrap());
+            let same = (0..20).all(|agent| here.state(agent) == there.view().state(agent));
+            assert!(same, "run 131 of 132 after {} rounds", here.k);
+            println!("(the last of 132 has the simulator's bits after {} rounds)", here.k);
+        }
+    }
+}

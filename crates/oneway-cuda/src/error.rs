@@ -1,0 +1,32 @@
+//! What can be wrong with a device, or with what is asked of it.
+
+use std::fmt;
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// There is no device, or no way to reach it.
+    NoDevice(String),
+    /// What cannot run there, and why.
+    Unsupported(String),
+    /// The device refused, failed or went away.
+    Failed(String),
+}
+
+/// Shorthand for a result with this crate's [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Error::NoDevice(what) | Error::Unsupported(what) | Error::Failed(what)) = self;
+        f.write_str(what)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<Error> for oneway::Error {
+    fn from(error: Error) -> Self {
+        oneway::Error::Device(error.to_string())
+    }
+}

@@ -1,0 +1,154 @@
+//! A problem on a device: its data, and the text of its gradients.
+
+use oneway::problem::{Description, Penalty, Problem, RowLoss, RowSum};
+
+use crate::device::{Program, put};
+use crate::error::{Error, Result};
+
+const QUADRATIC: &str = include_str!("../kernels/quadratic.cu");
+const ROWS: &str = include_str!("../kernels/rows.cu");
+
+/// How many products with a row a loss looks at.
+fn outputs(loss: RowLoss) -> usize {
+    if let RowLoss::Softmax { classes } = loss { classes } else { 1 }
+}
+
+/// The text of a problem's gradients.
+pub(crate) fn text(problem: &dyn Problem) -> Result<String> {
+    let Some(description) = problem.describe() else {
+        let why = "its gradients are made by a program that runs on the CPU, or by functions of a library";
+        return Err(Error::Unsupported(format!("the problem has no kernels: {why}")));
+    };
+    Ok(match description {
+        Description::Quadratic { .. } => QUADRATIC.to_owned(),
+        Description::Rows(RowSum { loss, penalty, batch, .. }) => {
+            let outputs = outputs(loss);
+            let loss = match loss {
+                RowLoss::Logistic => 0,
+                RowLoss::Square => 1,
+                RowLoss::Cauchy { .. } => 2,
+                RowLoss::Softmax { .. } => 3,
+            };
+            let penalty = usize::from(matches!(penalty, Penalty::NonConvex(_)));
+            let all = usize::from(batch.is_none());
+            let defines = [("LOSS", loss), ("OUTPUTS", outputs), ("PENALTY", penalty), ("ALL", all)];
+            let defines = defines.iter().map(|(name, value)| format!("#define {name} {value}\n"));
+            defines.collect::<String>() + ROWS
+        }
+    })
+}
+
+/// Room for what a run makes of a problem on its way to gradients: the words of its structure, completed.
+pub(crate) fn put_scratch(
+    program: &mut dyn Program,
+    problem: &dyn Problem,
+    mut data: Vec<u64>,
+) -> Result<Vec<u64>> {
+    if let Some(Description::Rows(RowSum { rows_per_agent, batch, loss, .. })) = problem.describe() {
+        let rows = problem.agents() * batch.unwrap_or(rows_per_agent);
+        let slopes = rows * outputs(loss) * size_of::<f64>();
+        for (word, bytes) in [(DRAWN, rows * size_of::<u32>()), (SLOPES, slopes)] {
+            let room = program.allocate(bytes)?;
+            data[word] = program.address(room);
+        }
+    }
+    Ok(data)
+}
+
+/// Where in the structure the rows of a batch and their slopes are.
+const DRAWN: usize = 8;
+const SLOPES: usize = 9;
+
+/// Copies a problem's data, which all runs share; returns the words of its structure.
+pub(crate) fn put_problem(program: &mut dyn Program, problem: &dyn Problem) -> Result<Vec<u64>> {
+    match problem.describe() {
+        Some(Description::Quadratic { curvature, centres, noise }) => {
+            Ok(vec![put(program, curvature)?, put(program, centres)?, noise.to_bits()])
+        }
+        Some(Description::Rows(sum)) => put_rows(program, problem, sum),
+        None => text(problem).map(|_| vec![]),
+    }
+}
+
+fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -> Result<Vec<u64>> {
+    let RowSum { rows, targets, rows_per_agent, batch, loss, penalty } = sum;
+    let (n, d) = (problem.agents(), problem.dim());
+    let (mut offsets, mut columns, mut values) = (vec![0u32], vec![], vec![]);
+    for r in 0..rows.len() {
+        for (column, value) in rows.row(r) {
+            columns.push(column);
+            values.push(value);
+        }
+        offsets.push(columns.len() as u32); // sparse rows have fewer than 2³² entries
+    }
+    let all_targets: Vec<f64> = (0..rows.len()).map(|r| targets.at(r)).collect();
+    let size = batch.unwrap_or(rows_per_agent);
+    let entry_values = |values: &[f64]| if rows.is_binary() { vec![] } else { values.to_vec() };
+    let penalty = match penalty {
+        Penalty::Ridge(α) => α,
+        Penalty::NonConvex(α) => 2.0 * α,
+    };
+    let scale_sq = if let RowLoss::Cauchy { scale_sq } = loss { scale_sq } else { 1.0 };
+    let by_column = match batch {
+        Some(_) => ByColumn::default(),
+        None => ByColumn::new(&offsets, &columns, &values, (n, d / outputs(loss), rows_per_agent)),
+    };
+    Ok(vec![
+        rows_per_agent as u64,
+        size as u64,
+        put(program, &offsets)?,
+        put(program, &columns)?,
+        put(program, &entry_values(&values))?,
+        put(program, &all_targets)?,
+        penalty.to_bits(),
+        scale_sq.to_bits(),
+        0, // the two of each run
+        0,
+        put(program, &by_column.offsets)?,
+        put(program, &by_column.rows)?,
+        put(program, &entry_values(&by_column.values))?,
+        u64::from(is_plain(&offsets, &columns)),
+    ])
+}
+
+/// Whether no row has a column twice, or more entries than a byte can count.
+fn is_plain(offsets: &[u32], columns: &[u32]) -> bool {
+    offsets.windows(2).all(|row| {
+        let columns = &columns[row[0] as usize..row[1] as usize];
+        let mut sorted = columns.to_vec();
+        sorted.sort_unstable();
+        columns.len() < 256 && sorted.windows(2).all(|pair| pair[0] < pair[1])
+    })
+}
+
+/// The entries of each agent's rows by column, rows ascending: where all rows are summed, each coordinate finds
+/// its own.
+#[derive(Debug, Default)]
+struct ByColumn {
+    offsets: Vec<u32>,
+    rows: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl ByColumn {
+    fn new(offsets: &[u32], columns: &[u32], values: &[f64], (n, width, m): (usize, usize, usize)) -> Self {
+        let mut found = Self { offsets: vec![0], ..Self::default() };
+        let mut of_agent: Vec<Vec<(u32, f64)>> = vec![vec![]; width];
+        for agent in 0..n {
+            for at in 0..m {
+                let r = agent * m + at;
+                for entry in offsets[r] as usize..offsets[r + 1] as usize {
+                    of_agent[columns[entry] as usize].push((at as u32, values[entry]));
+                }
+            }
+            for column in &mut of_agent {
+                for (row, value) in column.drain(..) {
+                    found.rows.push(row);
+                    found.values.push(value);
+                }
+                found.offsets.push(found.rows.len() as u32);
+            }
+        }
+        found
+    }
+}

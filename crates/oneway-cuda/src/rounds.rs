@@ -1,0 +1,158 @@
+//! Which kernels a round is made of.
+
+use std::sync::Arc;
+
+use oneway::method::{Ask, Profile};
+
+use crate::device::Launch;
+
+/// Rounds in the table of steps: so many are begun at a time.
+pub(crate) const STEPS: usize = 64;
+
+/// Threads of a block.
+pub(crate) const THREADS: usize = 128;
+
+/// Which kernels there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kernels {
+    /// One for each part of an exchange.
+    Apart,
+    /// One for a whole round, with so many blocks to keep busy.
+    Fused { blocks: usize },
+}
+
+/// The words of the structure `Run`.
+#[derive(Debug, Clone)]
+pub(crate) struct Runs {
+    /// At the start, where gradients are taken at x₀.
+    pub(crate) start: Arc<[u64]>,
+    /// In rounds, from states in the first place and from states in the other.
+    pub(crate) rounds: [Arc<[u64]>; 2],
+}
+
+/// The launches of rounds.
+#[derive(Debug)]
+pub(crate) struct Rounds {
+    start: Ask,
+    /// What is asked after each exchange.
+    asks: Vec<Ask>,
+    runs: Runs,
+    problem: Arc<[u64]>,
+    kernels: Kernels,
+    /// Blocks for all coordinates of all agents, and the most that keep the device busy.
+    blocks: u32,
+    most: u32,
+}
+
+/// The words of the structure `Turn`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Turn {
+    step: u64,
+    phase: u64,
+    call: u64,
+    from: u64,
+    to: u64,
+    adds: u64,
+}
+
+impl Rounds {
+    pub(crate) fn new(
+        profile: &Profile,
+        runs: Runs,
+        problem: Arc<[u64]>,
+        kernels: Kernels,
+        (n, d, threads): (usize, usize, u64),
+    ) -> Self {
+        let asks = profile.exchanges.iter().map(|exchange| exchange.turns[0]).collect();
+        let most = u32::try_from(threads.div_ceil(THREADS as u64)).unwrap_or(u32::MAX).max(1);
+        let mut rounds = Self { start: profile.start, asks, runs, problem, kernels, blocks: 1, most };
+        rounds.blocks = rounds.at_most(n.saturating_mul(d).div_ceil(THREADS));
+        rounds
+    }
+
+    /// As many blocks, or as keep the device busy.
+    fn at_most(&self, blocks: usize) -> u32 {
+        u32::try_from(blocks).unwrap_or(u32::MAX).clamp(1, self.most)
+    }
+
+    fn launch(&self, kernel: &'static str, run: &Arc<[u64]>, turn: Turn) -> Launch {
+        let Turn { step, phase, call, from, to, adds } = turn;
+        Launch {
+            kernel,
+            blocks: self.blocks,
+            threads: THREADS as u32,
+            shared: 0,
+            run: Arc::clone(run),
+            problem: Arc::clone(&self.problem),
+            turn: [step, phase, call, from, to, adds],
+        }
+    }
+
+    /// The gradients that are asked for, and how many of the two places they fill.
+    fn gradients(&self, ask: Ask, run: &Arc<[u64]>, at: Turn, launches: &mut Vec<Launch>) -> u64 {
+        let mut gradient = |turn: Turn| {
+            launches.push(self.launch("oneway_prepare", run, turn));
+            launches.push(self.launch("oneway_gradient", run, turn));
+        };
+        match ask {
+            Ask::Nothing | Ask::Component | Ask::AllComponents => 0,
+            Ask::Samples(count) => {
+                // the sum of those before the last, beginning with zero
+                for call in 0..count.saturating_sub(1) as u64 {
+                    gradient(Turn { call, to: 1, adds: if call == 0 { 2 } else { 1 }, ..at });
+                }
+                gradient(Turn { call: count.saturating_sub(1) as u64, ..at });
+                if count > 1 { 2 } else { 1 }
+            }
+            Ask::BothPoints => {
+                gradient(Turn { from: 1, to: 1, ..at });
+                gradient(at);
+                2
+            }
+        }
+    }
+
+    /// State 0.
+    pub(crate) fn start(&self) -> Vec<Launch> {
+        let (run, at) = (&self.runs.start, Turn::default());
+        let mut launches = vec![self.launch("oneway_begin", run, at)];
+        let call = self.gradients(self.start, run, at, &mut launches);
+        launches.push(self.launch("oneway_start", run, Turn { call, ..at }));
+        launches
+    }
+
+    /// As many rounds as this, by the first rows of the table, from states in the first place or in the second.
+    pub(crate) fn rounds(&self, count: usize, place: usize) -> Vec<Launch> {
+        let mut launches = vec![];
+        for step in 0..count as u64 {
+            let at = Turn { step, ..Turn::default() };
+            match self.kernels {
+                Kernels::Apart => self.apart(at, &mut launches),
+                Kernels::Fused { blocks } => {
+                    let launch =
+                        self.launch("oneway_round", &self.runs.rounds[(place + step as usize) % 2], at);
+                    launches.push(Launch { blocks: self.at_most(blocks), ..launch });
+                }
+            }
+        }
+        launches
+    }
+
+    /// Looks for a number beyond all bounds, and writes to this address if there is one.
+    pub(crate) fn look_for_divergence(&self, place: usize, flag: u64) -> Launch {
+        self.launch("oneway_look", &self.runs.rounds[place], Turn { from: flag, ..Turn::default() })
+    }
+
+    /// A round, part by part.
+    fn apart(&self, at: Turn, launches: &mut Vec<Launch>) {
+        let run = &self.runs.rounds[0];
+        for (phase, &ask) in (0..).zip(&self.asks) {
+            let at = Turn { phase, ..at };
+            launches.push(self.launch("oneway_send", run, at));
+            let points = u64::from(ask != Ask::Nothing);
+            launches.push(self.launch("oneway_hear", run, Turn { call: points, ..at }));
+            let call = self.gradients(ask, run, at, launches);
+            launches.push(self.launch("oneway_update", run, Turn { call, ..at }));
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! One run's states and scratch on a device, and what it shares with others: its network and its problem's data.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use oneway::engine::Setup;
+use oneway::numeric::Precision;
+
+use crate::device::{Buffer, Program, put};
+use crate::error::{Error, Result};
+use crate::network::{put_kept, put_links};
+use crate::problem::{put_problem, put_scratch};
+use crate::rounds::Runs;
+use crate::source::Source;
+
+/// What is the same for all agents in a round, as the words of the kernels' structure `Step`.
+pub(crate) type Step = [u64; 4];
+
+/// Round k of a run, with the samples of state `samples`.
+pub(crate) fn step(setup: Setup<'_>, source: &Source, k: u64, samples: u64) -> Step {
+    let [first, second] = source.trace.constants.map(|constant| constant.at(k).to_bits());
+    let pair = k % setup.topology.period().len() as u64;
+    [setup.schedule.at(k).to_bits(), first, second, pair | samples << 32] // rounds count modulo 2³²
+}
+
+/// Data that several runs share: networks, problems and tables of steps that are there already.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    steps: HashMap<String, Buffer>,
+    networks: HashMap<usize, ([[u64; 4]; 2], u64)>,
+    problems: HashMap<usize, Vec<u64>>,
+}
+
+/// What a run needs room for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Whether the next states have a place of their own.
+    pub(crate) twice: bool,
+    /// Whether messages are stored.
+    pub(crate) messages: bool,
+    /// Rows of the table of steps.
+    pub(crate) steps: usize,
+}
+
+/// A run on a device.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    /// The states, and where the next ones go, if not in the place of the old.
+    pub(crate) states: [Buffer; 2],
+    /// Numbers in a state row, and from one row to the next.
+    pub(crate) width: usize,
+    pub(crate) stride: usize,
+    /// The table of steps.
+    pub(crate) steps: Buffer,
+    /// A number that kernels can answer with.
+    pub(crate) flag: Buffer,
+    pub(crate) runs: Runs,
+    pub(crate) problem: Arc<[u64]>,
+}
+
+impl Placed {
+    /// Places a run: its states, and what is between them.
+    pub(crate) fn new(
+        program: &mut dyn Program,
+        known: &mut Known,
+        (setup, source, precision): (Setup<'_>, &Source, Precision),
+        Room { twice, messages, steps }: Room,
+    ) -> Result<Self> {
+        let (n, d, bytes) = (setup.problem.agents(), setup.problem.dim(), precision.bytes());
+        let profile = setup.method.profile_on(setup.problem);
+        let width = profile.state.len(d);
+        let stride = width.next_multiple_of(32 / bytes); // whole sectors of memory
+        let first = program.allocate(n * stride * bytes)?;
+        let states = [first, if twice { program.allocate(n * stride * bytes)? } else { first }];
+        let steps = known.steps(program, setup, source, steps)?;
+        let vectors = |program: &mut dyn Program, count: usize| {
+            let buffer = program.allocate(count * n * d * bytes)?;
+            Ok::<u64, Error>(program.address(buffer))
+        };
+        let heard: usize = source.trace.sends.iter().sum();
+        let sent = if messages { vectors(program, heard)? } else { 0 };
+        let mixed = vectors(program, heard)?;
+        let points = vectors(program, 2)?;
+        let gradients = vectors(program, 2)?;
+        let carried = program.allocate(n * profile.state.scalars * bytes)?;
+        let mut x = vec![0.0; d];
+        setup.problem.start(&mut x);
+        let ([pull, push], kept) = known.network(program, setup)?;
+        let behind = [
+            &[sent, mixed, points, gradients, program.address(carried)][..],
+            &[put(program, &x)?, put(program, &source.parameters)?, program.address(steps), kept],
+            &pull,
+            &push,
+        ]
+        .concat();
+        let second = points + (n * d * bytes) as u64;
+        let run = |[from, to]: [Buffer; 2], at: u64| {
+            let places = [n as u64, stride as u64, setup.seed, program.address(from), program.address(to)];
+            [&places[..], &behind, &[at, second]].concat().into()
+        };
+        let at = if profile.points_are_pulled { mixed } else { points };
+        let [one, other] = states;
+        let runs =
+            Runs { start: run([one, one], points), rounds: [run([one, other], at), run([other, one], at)] };
+        let data = known.problem(program, setup)?;
+        let problem = put_scratch(program, setup.problem, data)?.into();
+        let flag = program.allocate(8)?;
+        Ok(Self { states, width, stride, steps, flag, runs, problem })
+    }
+}
+
+impl Known {
+    /// A table of steps for all runs whose steps are the same in every round.
+    fn steps(
+        &mut self,
+        program: &mut dyn Program,
+        setup: Setup<'_>,
+        source: &Source,
+        rows: usize,
+    ) -> Result<Buffer> {
+        let period = setup.topology.period().len();
+        let key = format!("{:?} {:?} {period}", setup.schedule, source.trace.constants);
+        if let Some(known) = self.steps.get(&key) {
+            return Ok(*known);
+        }
+        let table = program.allocate(rows * size_of::<Step>())?;
+        self.steps.insert(key, table);
+        Ok(table)
+    }
+
+    fn network(&mut self, program: &mut dyn Program, setup: Setup<'_>) -> Result<([[u64; 4]; 2], u64)> {
+        let key = std::ptr::from_ref(setup.topology).addr();
+        if let Some(known) = self.networks.get(&key) {
+            return Ok(*known);
+        }
+        let placed = (put_links(program, setup.topology)?, put_kept(program, setup.topology)?);
+        self.networks.insert(key, placed);
+        Ok(placed)
+    }
+
+    fn problem(&mut self, program: &mut dyn Program, setup: Setup<'_>) -> Result<Vec<u64>> {
+        let key = std::ptr::from_ref(setup.problem).addr();
+        if let Some(known) = self.problems.get(&key) {
+            return Ok(known.clone());
+        }
+        let placed = put_problem(program, setup.problem)?;
+        self.problems.insert(key, placed.clone());
+        Ok(placed)
+    }
+}

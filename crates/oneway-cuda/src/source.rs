@@ -1,0 +1,91 @@
+//! The text of a run's kernels: a rule's functions, a problem's gradients, and the kernels around them.
+
+use oneway::method::{Ask, Carries, Method, Profile, Trace};
+use oneway::numeric::Precision;
+use oneway::problem::{Description, Problem};
+
+use crate::error::{Error, Result};
+use crate::{print, problem};
+
+const NUMBERS: &str = include_str!("../kernels/numbers.cu");
+const RUN: &str = include_str!("../kernels/run.cu");
+const WIDE: &str = include_str!("../kernels/wide.cu");
+const FUSED: &str = include_str!("../kernels/fused.cu");
+const CELL: &str = include_str!("../kernels/cell.cu");
+
+/// The kernels of a method on a problem, and the hyper-parameters that they are given.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// CUDA C.
+    pub text: String,
+    pub(crate) parameters: Vec<f64>,
+    pub(crate) trace: Trace,
+    /// Whether there is a kernel for whole rounds.
+    pub(crate) fuses: bool,
+    /// Whether a coordinate of a gradient needs no other coordinate.
+    pub(crate) by_coordinate: bool,
+}
+
+impl Source {
+    /// Prints the kernels; the error says why a method or a problem cannot run on a device.
+    pub fn new(method: &dyn Method, problem: &dyn Problem, precision: Precision) -> Result<Self> {
+        let profile = method.profile_on(problem);
+        let trace = rule_of(method, &profile)?;
+        let of_problem = problem::text(problem)?;
+        let print::Printed { text: of_rule, parameters } = print::print(&trace);
+        let (n, d) = (problem.agents() as u64, problem.dim() as u64);
+        let real = if precision == Precision::F32 { "float" } else { "double" };
+        // whole numbers of 32 bits are divided faster; a stride beyond the last is counted too
+        let index = if n.saturating_mul(d) < 1 << 31 { "unsigned int" } else { "unsigned long long" };
+        let [pulls, pushes] = trace.sends;
+        let carries = match trace.carries {
+            Carries::Nothing => 0,
+            Carries::Weight => 1,
+            Carries::Eigenvector => 2,
+        };
+        let (asks, both) = match profile.exchanges[0].turns[0] {
+            Ask::Samples(count) => (count, 0),
+            Ask::BothPoints => (0, 1),
+            _ => (0, 0),
+        };
+        let defines = [
+            ("DIM", d as usize),
+            ("KEPT", trace.names.len()),
+            ("PULLS", pulls),
+            ("PUSHES", pushes),
+            ("CARRIES", carries),
+            ("EXCHANGES", trace.exchanges.len()),
+            ("ASKS", asks),
+            ("BOTH", both),
+        ];
+        let defines: String =
+            defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
+        let head = format!("typedef {real} real;\ntypedef {index} coordinate;\n{defines}");
+        let text = [&head, NUMBERS, RUN, &of_rule, &of_problem, WIDE, FUSED, CELL].join("\n");
+        // as `FUSES` in `kernels/fused.cu`
+        let by_coordinate = matches!(problem.describe(), Some(Description::Quadratic { .. }));
+        let one_exchange = trace.exchanges.len() == 1 && trace.carries != Carries::Eigenvector;
+        let fuses = one_exchange && (by_coordinate || (asks <= 1 && both == 0));
+        Ok(Self { text, parameters, trace, fuses, by_coordinate })
+    }
+}
+
+/// A method's programs, if it is one coordinate's arithmetic and nothing else.
+fn rule_of(method: &dyn Method, profile: &Profile) -> Result<Trace> {
+    let unsupported = |why: &str| Err(Error::Unsupported(why.to_owned()));
+    let Some(trace) = method.trace() else {
+        return unsupported(match (&profile.wire, method.inner()) {
+            (Some(_), _) => "its messages are encoded, and a code looks at whole vectors",
+            (None, Some(_)) => {
+                "what is put around its rule (local steps, several exchanges) has no kernels yet"
+            }
+            (None, None) => "it is not one coordinate's arithmetic",
+        });
+    };
+    let asks = profile.exchanges.iter().map(|exchange| &exchange.turns[..]);
+    let known = |ask: &Ask| matches!(ask, Ask::Nothing | Ask::Samples(_) | Ask::BothPoints);
+    if !asks.into_iter().all(|turns| matches!(turns, [ask] if known(ask))) || !known(&profile.start) {
+        return unsupported("it asks for components of a sum, which have no kernels");
+    }
+    Ok(trace)
+}

@@ -1,0 +1,114 @@
+//! What tests of kernels share.
+#![allow(dead_code, unreachable_pub)] // each test file takes what it needs
+
+use std::io::Write;
+use std::sync::Mutex;
+
+use oneway::data::partition::Partition;
+use oneway::engine::{Engine, Setup, Simulator};
+use oneway::method::Method;
+use oneway::methods::estimator::ESTIMATORS;
+use oneway::methods::{KINDS, Kind};
+use oneway::numeric::Precision;
+use oneway::parameters::Parameters;
+use oneway::problem::Problem;
+use oneway::problems::{
+    Batch, FiniteSum, LeastSquares, Logistic, Regulariser, Robust, RobustLoss, Sharing, Softmax,
+};
+use oneway::testing::dataset;
+use oneway_cuda::Wide;
+use oneway_cuda::device::Device;
+use oneway_cuda::host::Host;
+
+/// A host with so many threads in a block.
+pub fn host(threads: u32) -> Host {
+    Host::new(threads).unwrap()
+}
+
+/// All rules of the registry: as they are, and with every estimator that they take.
+pub fn rules() -> Vec<(String, &'static Kind, Box<dyn Method>)> {
+    let mut rules = vec![];
+    for kind in KINDS {
+        let own = Parameters::new(kind.name, kind.parameters, []).unwrap();
+        rules.push((kind.name.to_owned(), kind, kind.method([]).unwrap()));
+        let with = kind.with_estimator.iter();
+        for (with, estimator) in with.flat_map(|with| ESTIMATORS.iter().map(move |e| (with, e))) {
+            // three samples for the mean of several gradients
+            let given = estimator.parameters.iter().filter(|p| p.name == "samples");
+            let given = given.map(|p| (p.name.to_owned(), 3.0));
+            let given = Parameters::new(estimator.name, estimator.parameters, given).unwrap();
+            let method = with(&own, (estimator.build)(&given).unwrap()).unwrap();
+            rules.push((format!("{} with {}", kind.name, estimator.name), kind, method));
+        }
+    }
+    rules.retain(|(_, _, method)| method.trace().is_some());
+    rules
+}
+
+/// Every problem on rows that has kernels, with seven rows an agent.
+pub fn problems(n: usize, batch: Batch) -> Vec<(&'static str, Box<dyn Problem>)> {
+    let mut data = dataset(7 * n);
+    data.labels = (0..7 * n).map(|r| (r * r % 7) as f64 - 2.0).collect();
+    let sharing = Sharing::among(n).partition(Partition::Shuffled).batch(batch);
+    let robust = Robust::new(6, RobustLoss::Cauchy, 0.7).unwrap();
+    let (paper, ridge) = (Regulariser::NonConvex(0.01), Regulariser::Ridge(0.02));
+    vec![
+        ("logistic", Box::new(Logistic::new(&dataset(7 * n), sharing, 0.01).unwrap())),
+        ("least squares", Box::new(FiniteSum::new(LeastSquares::new(6), &data, ridge, sharing).unwrap())),
+        ("softmax", Box::new(FiniteSum::new(Softmax::new(&data).unwrap(), &data, paper, sharing).unwrap())),
+        ("cauchy", Box::new(FiniteSum::new(robust, &data, paper, sharing).unwrap())),
+    ]
+}
+
+/// Runs on the device and in the simulator; states must be the same after the first rounds and at the end.
+pub fn same_bits(device: &dyn Device, setup: Setup<'_>, precision: Precision, rounds: u64, what: &str) {
+    let mut there = Wide::new(device, setup, precision).unwrap_or_else(|error| panic!("{what}: {error}"));
+    match precision {
+        Precision::F64 => compare(&mut there, &mut Simulator::new(setup).unwrap(), rounds, what),
+        Precision::F32 => {
+            let mut here = Simulator::<f32>::with_precision(setup).unwrap();
+            compare(&mut there, &mut here, rounds, what);
+        }
+    }
+}
+
+fn compare<'a>(there: &mut impl Engine<'a>, here: &mut impl Engine<'a>, rounds: u64, what: &str) {
+    assert_eq!(there.state_hash(), here.state_hash(), "{what}: state 0 of {rounds}");
+    for k in 1..=rounds {
+        there.round().unwrap();
+        here.round().unwrap();
+        if k == 1 || k == 2 || k == rounds {
+            assert_eq!(there.view().k, k);
+            assert_eq!(there.state_hash(), here.state_hash(), "{what}: state {k} of {rounds}");
+        }
+    }
+}
+
+/// What `work` makes of each item, on as many threads as there are cores.
+pub fn at_once<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let queue = Mutex::new(items.into_iter());
+    let next = || queue.lock().unwrap().next();
+    std::thread::scope(|scope| {
+        for _ in 0..cores {
+            scope.spawn(|| {
+                while let Some(item) = next() {
+                    work(item);
+                }
+            });
+        }
+    });
+}
+
+/// Something that this machine does not have, so that a test cannot be done here: said, and noted in the file that
+/// `ONEWAY_LEFT_OUT` names. Where `ONEWAY_REQUIRES` lists it the test fails.
+pub fn leave_out(what: &str, why: &str) {
+    let required = std::env::var("ONEWAY_REQUIRES").unwrap_or_default();
+    assert!(!required.split_whitespace().any(|name| name == what), "{what} must be had here: {why}");
+    let line = format!("left out for want of {what}: {why}");
+    eprintln!("{line}");
+    if let Some(path) = std::env::var_os("ONEWAY_LEFT_OUT") {
+        let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
+        writeln!(file, "{line}").unwrap();
+    }
+}
