@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn the_environment_decides_over_colours() {
-        let cases: [(&[(&str, &str)], [bool; 2]); 9] = [
+        type Variables = &'static [(&'static str, &'static str)];
+        let cases: [(Variables, [bool; 2]); 9] = [
             (&[], [false, true]),
             (&[("NO_COLOR", "1")], [false, false]),
             (&[("NO_COLOR", "")], [false, true]),

@@ -1,5 +1,5 @@
 //! A pseudo-terminal: what a command shows on a terminal of some width.
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)] // each test file uses a part of it
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, clippy::panic)] // each test file uses a part of it
 
 use std::fs::{File, OpenOptions};
 use std::io::Read;
