@@ -79,6 +79,11 @@ paper:
 check-report report shots="out/shots":
     scripts/check-report {{report}} {{shots}}
 
+# Uses the live page while a run goes on, in headless Chromium: kills the run, starts it again, counts frames, takes pictures
+check-watch shots="out/shots":
+    cargo build --release -p oneway-lab
+    scripts/check-watch target/release/oneway {{shots}}
+
 # A verdict on every claim of the paper, and the same by an independent computation (needs NumPy)
 claims:
     cargo run --release -p oneway-lab -- reproduce

@@ -1,19 +1,20 @@
-// Run by check-watch: node check-watch.mjs ONEWAY SCREENSHOTS, with CHROMIUM, PLAYWRIGHT and WORK set to paths.
+// Run by check-watch: node check-watch.mjs ONEWAY SCREENSHOTS [ONEWAY-AGENT], with CHROMIUM, PLAYWRIGHT and WORK set to paths.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFile, readdir } from "node:fs/promises";
+import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const { chromium } = await import(pathToFileURL(process.env.PLAYWRIGHT).href);
-const [oneway, shots] = process.argv.slice(2);
+const [oneway, shots, agent] = process.argv.slice(2);
 const work = process.env.WORK;
 const [file, hundred] = ["experiments/watch/side-by-side.toml", "experiments/watch/hundred.toml"];
 
 const children = new Set();
-/// Starts a command; `ended` is its exit code or signal.
-function start(...args) {
-  const child = spawn(oneway, args, { stdio: ["ignore", "pipe", "pipe"] });
+/// Starts a command; `ended` is its exit code or signal, `said` what it prints.
+const start = (...args) => startIt(oneway, args);
+function startIt(program, args) {
+  const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
   children.add(child);
   child.said = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => { child.said += text; });
@@ -207,7 +208,7 @@ const frames = (page, ms) => page.evaluate((ms) => new Promise((resolve) => {
   requestAnimationFrame(next);
 }), ms);
 
-try {
+async function runsSideBySide() {
   const folder = join(work, "side-by-side");
   const rounds_ = `run.iterations=${await iterations(8)}`;
   let runs = await run(file, folder, "--live", "--fresh", "--set", rounds_);
@@ -274,12 +275,14 @@ try {
   assert.equal(await again.ended, 0, "Ctrl-C ends it");
   await page.context().close();
   done("all runs completed; Ctrl-C ends the server");
+}
 
-  // a hundred agents and 10⁵ recorded states: frames while it runs, and afterwards
+/// A hundred agents and 10⁵ recorded states: frames while it runs, and afterwards.
+async function hundredAgents() {
   const many = join(work, "hundred");
   const long = await run(hundred, many, "--live");
   const shown = await watch(many);
-  page = await open(shown.address, { viewport: { width: 1400, height: 1000 } });
+  const page = await open(shown.address, { viewport: { width: 1400, height: 1000 } });
   await until("a curve", async () => (await lines(page)) > 0);
   await page.locator(".panel").first().waitFor();
   await sleep(1500);
@@ -301,7 +304,56 @@ try {
   assert(live >= 20 && after >= 20, "it stays smooth");
   shown.kill("SIGINT");
   await shown.ended;
+}
 
+/// Six agents on this machine, of which one is killed: who waits for it, and since when.
+async function agentsOnALink() {
+  const [hosts, plan] = [join(work, "hosts.toml"), join(work, "plan")];
+  await writeFile(hosts, [0, 1, 2, 3, 4, 5].map((i) => `[[agent]]\naddress = "127.0.0.1:${7460 + i}"\nmetrics = "127.0.0.1:${9460 + i}"\n`).join("\n"));
+  const options = ["--set", "run.agents=6", "--set", "run.iterations=2000000", "--set", "topology.two.kind=exponential"];
+  const planned = startIt(agent, ["plan", "experiments/agents/two.toml", "--hosts", hosts, "--out", plan, "--observe", ...options]);
+  assert.equal(await planned.ended, 0, planned.said);
+  const crew = [0, 1, 2, 3, 4, 5].map((i) => startIt(agent, ["run", join(plan, `agent-${i}.toml`)]));
+  const top = startIt(agent, ["top", plan, "--web"]);
+  top.address = await until("the address of the page", () => top.said.match(/http:\S+/)?.[0]);
+  const page = await open(top.address, { viewport: { width: 1400, height: 1000 }, colorScheme: "light" });
+  await until("agents to work", async () => (await state(page)) === "running");
+  await until("F and distances from estimates", async () => (await page.locator("#quantities [data-choice=loss]").count()) === 1);
+  for (const choice of ["waited", "distance", "loss", "behind"]) await page.locator(`#colours [data-choice=${choice}]`).click();
+  for (const button of await page.locator("#quantities button").all()) await button.click();
+  await until("bytes by link", async () => (await page.locator("#links tbody tr").count()) >= 6);
+  await sleep(2000);
+  await page.locator("#quantities [data-choice=loss]").click();
+  await page.locator("#colours [data-choice=distance]").click();
+  await sleep(500);
+  await shoot(page, "agents-working");
+  crew[2].kill("SIGKILL");
+  await crew[2].ended;
+  await until("somebody to wait for agent 2", async () => (await page.locator("#members td:nth-child(6)").allTextContents()).some((text) => /agent 2, for \d+ s/.test(text)));
+  await until("to hear that it is silent", async () => (await page.locator("#members tr[data-state=silent]").count()) === 1);
+  assert.equal(await state(page), "died");
+  await shoot(page, "agents-waiting");
+  startIt(agent, ["run", join(plan, "agent-2.toml")]);
+  await until("all to work again", async () => (await state(page)) === "running");
+  await until("nobody to wait", async () => (await page.locator("#members tr[data-state=waiting]").count()) === 0);
+  const phone = await open(top.address, { viewport: { width: 400, height: 860 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true, colorScheme: "dark" });
+  await until("agents on a phone", async () => (await phone.locator("#members tbody tr").count()) === 6);
+  await sleep(500);
+  await narrow(phone, 400);
+  await shoot(phone, "agents-phone");
+  top.kill("SIGINT");
+  assert.equal(await top.ended, 0, "Ctrl-C ends it");
+  for (const child of children) child.kill("SIGKILL");
+  await phone.context().close();
+  await page.context().close();
+  done("agents: who waits for whom, bytes by link, estimates; one killed and started again");
+}
+
+try {
+  const parts = process.env.PARTS?.split(",") ?? ["runs", "frames", "agents"];
+  if (parts.includes("runs")) await runsSideBySide();
+  if (parts.includes("frames")) await hundredAgents();
+  if (parts.includes("agents") && agent) await agentsOnALink();
   assert.deepEqual(complaints, []);
   done("no complaint on the console, nothing asked of anybody else");
 } catch (error) {

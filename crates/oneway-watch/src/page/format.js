@@ -7,7 +7,7 @@ function short(value, digits = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  if (size >= 1e-3 && size < 1e5) {
+  if (size >= 1e-3 && (size < 1e5 || (Number.isInteger(value) && size < 10 ** Math.max(5, digits + 1)))) {
     const text = size >= 1000 && Number.isInteger(value) ? String(value) : Number(value.toPrecision(digits)).toString();
     return text.replace("-", "−");
   }

@@ -38,6 +38,7 @@ class Panel {
     const { cell, agents, colour, network } = this;
     const parts = [];
     if (!network) parts.push("no network is known of this run");
+    else if (network.places.length && !network.links.length) parts.push("no arrows: everybody hears everybody, or links are too many");
     if (!this.values) parts.push(`${colour.label}: ${agents || cell.status === "running" ? colour.missing : "no numbers of agents"}`);
     else parts.push(`${colour.label} after ${short(agents.round)} rounds${agents.group > 1 ? `, means of ${agents.group} agents` : ""}`);
     if (cell.status === "running" && cell.rate) {
