@@ -290,7 +290,11 @@ fn every_command_has_a_manual_page() {
     let output = lab.oneway(&["man", "pages"]);
     assert!(output.status.success() && output.stdout.is_empty(), "{}", stderr(&output));
     let page = |name: &str| std::fs::read_to_string(lab.path("pages").join(format!("{name}.1"))).unwrap();
-    assert!(page("oneway").starts_with(".ie") && page("oneway").contains(".TH oneway 1"), "{}", page("oneway"));
+    assert!(
+        page("oneway").starts_with(".ie") && page("oneway").contains(".TH oneway 1"),
+        "{}",
+        page("oneway")
+    );
     for name in ["reproduce", "run", "tune", "audit", "inspect", "sweep-stability", "data", "completions"] {
         let page = page(&format!("oneway-{name}"));
         assert!(page.contains(&format!(".TH oneway-{name} 1")), "{page}");
