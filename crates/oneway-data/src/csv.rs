@@ -123,7 +123,7 @@ impl Records<'_, '_> {
                     return Err(self.wrong(1, format!("there are more than {MOST_COLUMNS} columns")));
                 }
                 ReadRecordResult::OutputEndsFull => {
-                    self.ends.resize((2 * self.ends.len()).min(MOST_COLUMNS), 0)
+                    self.ends.resize((2 * self.ends.len()).min(MOST_COLUMNS), 0);
                 }
                 ReadRecordResult::Record => break,
                 ReadRecordResult::End => return Ok(false),

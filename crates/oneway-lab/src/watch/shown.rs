@@ -81,7 +81,7 @@ impl Shown {
         if let Some(snapshot) = snapshot {
             self.round = snapshot.round;
             self.rate = ended.is_none().then_some(snapshot.rate);
-            self.status = ended.map(|status| status.name());
+            self.status = ended.map(CellStatus::name);
             self.checked = snapshot.checked;
             let points = snapshot.points();
             if !points.is_empty() || ended.is_none() {
