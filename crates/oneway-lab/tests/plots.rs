@@ -198,7 +198,7 @@ fn edges_are_blank(png: &[u8]) -> bool {
     let picture = resvg::tiny_skia::Pixmap::decode_png(png).unwrap();
     let (width, height) = (picture.width(), picture.height());
     let white = |x: u32, y: u32| {
-        let pixel = picture.pixel(x, y).unwrap();
+        let pixel = picture.pixel(x, y).unwrap().demultiply(); // the last row may be covered in part
         pixel.red() > 250 && pixel.green() > 250 && pixel.blue() > 250
     };
     (0..width).all(|x| white(x, 0) && white(x, height - 1))
