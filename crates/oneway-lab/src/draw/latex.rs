@@ -68,7 +68,7 @@ pub(crate) fn number(text: &str) -> String {
             other => set.character(other),
         }
     }
-    set.inside()
+    set.inside().replace(r"\mathrm{e}-", r"\mathrm{e}{-}") // no space about the sign
 }
 
 /// The characters that LaTeX cannot set without further packages.
@@ -356,7 +356,7 @@ mod tests {
             ("0.34000 ± 0.00058", r"0.34000 \pm  0.00058"),
             ("(1.100 ± 0.058) × 10⁻⁸", r"(1.100 \pm  0.058) \times  10^{-8}"),
             ("−3.5", "-3.5"),
-            ("2.4e−3", r"2.4\mathrm{e}-3"),
+            ("2.4e−3", r"2.4\mathrm{e}{-}3"),
             ("1.25 × 10⁻⁵", r"1.25 \times  10^{-5}"),
         ] {
             assert_eq!(number(plain), latex);

@@ -154,6 +154,27 @@ impl Drawing<'_> {
         notes.into_iter().filter(|(at, _)| (from..=to).contains(at)).collect()
     }
 
+    /// A sentence on methods that have no such axis, such as bytes of what sends none.
+    fn without_axis(&self, chart: &Chart, topology: &str) -> Option<String> {
+        let against = self.question.against;
+        let has_axis = |curve: &Curve| match against {
+            Against::Seconds => {
+                let place = (curve.topology.clone(), curve.method.clone(), curve.repetition);
+                self.pace.contains_key(&place)
+            }
+            _ => curve.points.iter().any(|point| against.of(point).is_some()),
+        };
+        let drawn = |name: &str| chart.series.iter().any(|series| series.name == name);
+        let mut names: Vec<&str> = vec![];
+        for curve in self.curves.iter().filter(|curve| curve.topology == topology && !has_axis(curve)) {
+            if !drawn(&curve.method) && !names.contains(&&*curve.method) {
+                names.push(&curve.method);
+            }
+        }
+        (!names.is_empty())
+            .then(|| format!("Not drawn, for want of {}: {}.", against.key(), names.join(", ")))
+    }
+
     /// What the figure shows, what lines and bands are, and what is left out or cut off.
     fn caption(
         &self,
@@ -170,12 +191,15 @@ impl Drawing<'_> {
             "Seconds are those that a run spent in its rounds, spread evenly over them; measuring is not counted."
                 .to_owned()
         });
+        let left_out = self.without_axis(chart, topology);
         let marked = (!chart.markers.is_empty())
             .then(|| "Dotted lines: where the steps η of all methods become smaller.".to_owned());
         let own = self.notes.iter().filter(|(of, _)| of == topology).map(|(_, note)| note.clone());
         let problems = self.sources.problems_note(found);
         let said =
             [what].into_iter().chain(one).chain(chart.notes.iter().cloned()).chain(seconds).chain(marked);
-        paragraph(said.chain(chart.nothing_to_show()).chain(lacking).chain(own).chain(problems))
+        paragraph(
+            said.chain(chart.nothing_to_show()).chain(lacking).chain(left_out).chain(own).chain(problems),
+        )
     }
 }
