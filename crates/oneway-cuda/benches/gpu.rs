@@ -10,11 +10,11 @@ mod common;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use common::{at_once, problems, rules, same_bits};
+use common::{networks_agree, problems, problems_agree, rules_agree, same_bits};
 use oneway::data::a9a::{Split, a9a};
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
 use oneway::graph::{Subgraph, Topology, Weights, families, weights};
-use oneway::methods::{KINDS, Smtpp, kind};
+use oneway::methods::{Smtpp, kind};
 use oneway::numeric::Precision;
 use oneway::numeric::sample::derive_seed;
 use oneway::problem::Problem;
@@ -65,55 +65,18 @@ fn k_out(n: usize) -> Topology {
 
 /// The simulator's bits: every rule with every estimator, every network, every problem, and a9a.
 fn bits(device: &Cuda) {
-    let all = rules();
-    let (count, began) = (all.len(), Instant::now());
-    at_once(all, |(name, kind, method)| {
-        let subject = Subject::builtin(kind);
-        let (graph, network, digraphs) = subject.networks().unwrap().into_iter().next_back().unwrap();
-        let topology = subject.topology(graph, &digraphs, 4).unwrap();
-        let problem = quadratic(topology.agents(), 0.3).unwrap();
-        let schedule = Schedule::constant(subject.raw_step(&topology, 0.02).unwrap()).unwrap();
-        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 11 };
-        let precisions = [Precision::F64, Precision::F32];
-        let both =
-            if method.trace().unwrap().exchanges.len() > 1 || !name.contains(" with ") { 2 } else { 1 };
-        for precision in &precisions[..both] {
-            same_bits(device, setup, *precision, 67, &format!("{name} on {network}"));
-        }
+    let rules = lap("every rule with every estimator, noisy quadratic, 67 rounds: the same bits", || {
+        rules_agree(device, 67, |name| {
+            let precisions = &[Precision::F64, Precision::F32];
+            if name.contains(" with ") { &precisions[..1] } else { precisions }
+        })
     });
-    println!(
-        "{count} rules, noisy quadratic, 67 rounds: the same bits ({:.1} s)",
-        began.elapsed().as_secs_f64()
-    );
-    lap("29 methods on every network that they are made for, 9 rounds: the same bits", || {
-        let subjects = KINDS.iter().map(Subject::builtin);
-        let subjects = subjects.filter(|subject| subject.method().unwrap().trace().is_some()).collect();
-        at_once(subjects, |subject| {
-            for case in subject.cases().unwrap() {
-                let problem = quadratic(case.topology.agents(), 0.1).unwrap();
-                let (method, topology) = (&*case.method, &case.topology);
-                let schedule = Schedule::constant(case.η).unwrap();
-                let setup = Setup { method, problem: &problem, topology, schedule, seed: 3 };
-                same_bits(device, setup, Precision::F64, 9, &case.name);
-            }
-        });
+    let networks = lap("every method on every network that it is made for, 9 rounds: the same bits", || {
+        networks_agree(device)
     });
-    lap("6 methods on rows of data, 67 rounds: the same bits", || {
-        let methods = ["smtpp", "sgp", "frost", "adamdos", "storm-tracking", "dsmt"];
-        at_once(methods.to_vec(), |name| {
-            let subject = Subject::builtin(kind(name).unwrap());
-            let (graph, _, digraphs) = subject.networks().unwrap().remove(0);
-            let topology = subject.topology(graph, &digraphs, 4).unwrap();
-            let method = subject.method().unwrap();
-            let schedule = Schedule::constant(subject.raw_step(&topology, 0.5).unwrap()).unwrap();
-            for batch in [Batch::Sampled(1), Batch::Sampled(7), Batch::Full] {
-                for (what, problem) in problems(topology.agents(), batch) {
-                    let (method, problem, topology) = (&*method, &*problem, &topology);
-                    let setup = Setup { method, problem, topology, schedule, seed: 5 };
-                    same_bits(device, setup, Precision::F64, 67, &format!("{name} on {what}, {batch:?}"));
-                }
-            }
-        });
+    println!("({rules} rules; {networks} methods)");
+    lap("6 methods on every problem with rows, 67 rounds: the same bits", || {
+        problems_agree(device, 67, &[Batch::Sampled(1), Batch::Sampled(7), Batch::Full]);
     });
     lap("SMTPP on a9a, n = 20, batch 1 and full, 900 rounds: the same bits", || {
         for batch in [Batch::Sampled(1), Batch::Full] {

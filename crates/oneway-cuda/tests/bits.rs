@@ -3,88 +3,38 @@
 
 mod common;
 
-use common::{at_once, host, problems, rules, same_bits};
+use common::{host, networks_agree, problems_agree, rules_agree, same_bits};
 use oneway::data::{Dataset, SparseRows};
 use oneway::engine::observe::View;
 use oneway::engine::schedule::Shape;
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
 use oneway::graph::{Subgraph, Topology, Weights, families};
 use oneway::method::Method;
-use oneway::methods::{KINDS, kind};
+use oneway::methods::kind;
 use oneway::numeric::Precision;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Logistic, Sharing};
-use oneway::testing::{Subject, logistic, quadratic};
+use oneway::testing::{logistic, quadratic};
 use oneway_cuda::Cells;
 
 /// More rounds than are begun at a time, and not a multiple.
 const ROUNDS: u64 = 67;
 
-/// Every rule with every estimator that it takes, with noise, in both precisions.
 #[test]
 fn every_rule_has_the_bits_of_the_simulator() {
-    let host = host(1);
-    let rules = rules();
-    assert!(rules.len() > 80, "{}", rules.len());
-    at_once(rules, |(name, kind, method)| {
-        let subject = Subject::builtin(kind);
-        let (graph, network, digraphs) = subject.networks().unwrap().into_iter().next_back().unwrap();
-        let topology = subject.topology(graph, &digraphs, 4).unwrap();
-        let problem = quadratic(topology.agents(), 0.3).unwrap();
-        let schedule = Schedule::constant(subject.raw_step(&topology, 0.02).unwrap()).unwrap();
-        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 11 };
-        for precision in [Precision::F64, Precision::F32] {
-            same_bits(&host, setup, precision, ROUNDS, &format!("{name} on {network}"));
-        }
-    });
+    let rules = rules_agree(&host(1), ROUNDS, |_| &[Precision::F64, Precision::F32]);
+    assert!(rules > 80, "{rules}");
 }
 
-/// Every method of the registry that is a rule, on every subgraph of every network that it is made for.
 #[test]
 fn every_network_has_the_bits_of_the_simulator() {
-    let host = host(1);
-    let subjects = KINDS.iter().map(Subject::builtin);
-    let subjects: Vec<_> = subjects.filter(|subject| subject.method().unwrap().trace().is_some()).collect();
-    assert_eq!(subjects.len(), 29);
-    at_once(subjects, |subject| {
-        for case in subject.cases().unwrap() {
-            let problem = quadratic(case.topology.agents(), 0.1).unwrap();
-            let (method, topology) = (&*case.method, &case.topology);
-            let schedule = Schedule::constant(case.η).unwrap();
-            let setup = Setup { method, problem: &problem, topology, schedule, seed: 3 };
-            same_bits(&host, setup, Precision::F64, 9, &case.name);
-        }
-    });
+    assert_eq!(networks_agree(&host(1)), 29);
 }
 
-/// Rows of data: one of each batch's kinds, on a rule with one point, with two, and with several samples.
 #[test]
 fn every_problem_has_the_bits_of_the_simulator() {
-    let host = host(1);
-    let methods = ["smtpp", "sgp", "frost", "adamdos", "storm-tracking", "dsmt"];
-    let mut cases = vec![];
-    for method in KINDS.iter().filter(|kind| methods.contains(&kind.name)) {
-        for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Sampled(7), Batch::Full] {
-            cases.push((method, batch));
-        }
-    }
-    assert!(cases.len() == 24, "{}", cases.len());
-    at_once(cases, |(kind, batch)| {
-        let subject = Subject::builtin(kind);
-        let (graph, _, digraphs) = subject.networks().unwrap().remove(0);
-        let topology = subject.topology(graph, &digraphs, 4).unwrap();
-        let (n, method) = (topology.agents(), subject.method().unwrap());
-        let schedule = Schedule::constant(subject.raw_step(&topology, 0.5).unwrap()).unwrap();
-        for (name, problem) in problems(n, batch) {
-            let what = format!("{} on {name}, {batch:?}", kind.name);
-            let setup =
-                Setup { method: &*method, problem: &*problem, topology: &topology, schedule, seed: 5 };
-            same_bits(&host, setup, Precision::F64, ROUNDS, &what);
-            if (kind.name, batch) == ("smtpp", Batch::Sampled(3)) {
-                same_bits(&host, setup, Precision::F32, ROUNDS, &what);
-            }
-        }
-    });
+    let batches = [Batch::Sampled(1), Batch::Sampled(3), Batch::Sampled(7), Batch::Full];
+    problems_agree(&host(1), ROUNDS, &batches);
 }
 
 /// Rows too long for a block go part by part; blocks of several threads do the same as one.
@@ -125,8 +75,8 @@ fn cells_have_the_bits_of_the_simulator() {
     let topologies = [topology(families::exponential(n).unwrap()), topology(families::flower(n, 2).unwrap())];
     let methods = [0.1, 0.3].map(|λ| kind("smtpp").unwrap().method([("momentum", λ)]).unwrap());
     let sgp = [kind("sgp").unwrap().method([]).unwrap(), kind("sgp").unwrap().method([]).unwrap()];
-    let cases: [(&[Box<dyn Method>; 2], &dyn Problem); 3] =
-        [(&methods, &problem), (&methods, &noisy), (&sgp, &problem)];
+    type Case<'c> = (&'c [Box<dyn Method>; 2], &'c dyn Problem);
+    let cases: [Case<'_>; 3] = [(&methods, &problem), (&methods, &noisy), (&sgp, &problem)];
     for threads in [1, 4] {
         let host = host(threads);
         for (methods, problem) in cases {

@@ -160,8 +160,7 @@ pub trait Problem: Send + Sync + Debug {
     }
 
     /// What the problem is, as data, where an engine on another device can make its gradients of that. None
-    /// where only [`gradients`](Self::gradients) knows, or where other functions than those of the [bit
-    /// contract](crate::numeric::Real) are needed for them.
+    /// where only [`gradients`](Self::gradients) knows, or where a library's functions are needed for them.
     fn describe(&self) -> Option<Description<'_>> {
         None
     }

@@ -1,21 +1,21 @@
 //! What tests of kernels share.
-#![allow(dead_code, unreachable_pub)] // each test file takes what it needs
+#![allow(dead_code, unreachable_pub, clippy::panic)] // each test file takes what it needs
 
 use std::io::Write;
 use std::sync::Mutex;
 
 use oneway::data::partition::Partition;
-use oneway::engine::{Engine, Setup, Simulator};
+use oneway::engine::{Engine, Schedule, Setup, Simulator};
 use oneway::method::Method;
 use oneway::methods::estimator::ESTIMATORS;
-use oneway::methods::{KINDS, Kind};
+use oneway::methods::{KINDS, Kind, kind};
 use oneway::numeric::Precision;
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::{
     Batch, FiniteSum, LeastSquares, Logistic, Regulariser, Robust, RobustLoss, Sharing, Softmax,
 };
-use oneway::testing::dataset;
+use oneway::testing::{Subject, dataset, quadratic};
 use oneway_cuda::Wide;
 use oneway_cuda::device::Device;
 use oneway_cuda::host::Host;
@@ -111,4 +111,62 @@ pub fn leave_out(what: &str, why: &str) {
         let mut file = std::fs::File::options().create(true).append(true).open(path).unwrap();
         writeln!(file, "{line}").unwrap();
     }
+}
+
+/// Every rule with every estimator that it takes, on the last network that it is made for, with noise.
+pub fn rules_agree(device: &dyn Device, rounds: u64, precisions: fn(&str) -> &'static [Precision]) -> usize {
+    let rules = rules();
+    let count = rules.len();
+    at_once(rules, |(name, kind, method)| {
+        let subject = Subject::builtin(kind);
+        let (graph, network, digraphs) = subject.networks().unwrap().into_iter().next_back().unwrap();
+        let topology = subject.topology(graph, &digraphs, 4).unwrap();
+        let problem = quadratic(topology.agents(), 0.3).unwrap();
+        let schedule = Schedule::constant(subject.raw_step(&topology, 0.02).unwrap()).unwrap();
+        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 11 };
+        for precision in precisions(&name) {
+            same_bits(device, setup, *precision, rounds, &format!("{name} on {network}"));
+        }
+    });
+    count
+}
+
+/// Every method of the registry that is a rule, on every subgraph of every network that it is made for.
+pub fn networks_agree(device: &dyn Device) -> usize {
+    let subjects = KINDS.iter().map(Subject::builtin);
+    let subjects: Vec<_> = subjects.filter(|subject| subject.method().unwrap().trace().is_some()).collect();
+    let count = subjects.len();
+    at_once(subjects, |subject| {
+        for case in subject.cases().unwrap() {
+            let problem = quadratic(case.topology.agents(), 0.1).unwrap();
+            let (method, topology) = (&*case.method, &case.topology);
+            let schedule = Schedule::constant(case.η).unwrap();
+            let setup = Setup { method, problem: &problem, topology, schedule, seed: 3 };
+            same_bits(device, setup, Precision::F64, 9, &case.name);
+        }
+    });
+    count
+}
+
+/// Rows of data: every problem with these batches, on rules with one point, with two, with what is carried and with
+/// two exchanges.
+pub fn problems_agree(device: &dyn Device, rounds: u64, batches: &[Batch]) {
+    let methods = ["smtpp", "sgp", "frost", "adamdos", "storm-tracking", "dsmt"];
+    let cases = methods.iter().flat_map(|method| batches.iter().map(move |batch| (*method, *batch)));
+    at_once(cases.collect(), |(name, batch)| {
+        let subject = Subject::builtin(kind(name).unwrap());
+        let (graph, _, digraphs) = subject.networks().unwrap().remove(0);
+        let topology = subject.topology(graph, &digraphs, 4).unwrap();
+        let (n, method) = (topology.agents(), subject.method().unwrap());
+        let schedule = Schedule::constant(subject.raw_step(&topology, 0.5).unwrap()).unwrap();
+        for (problem_name, problem) in problems(n, batch) {
+            let what = format!("{name} on {problem_name}, {batch:?}");
+            let setup =
+                Setup { method: &*method, problem: &*problem, topology: &topology, schedule, seed: 5 };
+            same_bits(device, setup, Precision::F64, rounds, &what);
+            if name == "smtpp" && batch != Batch::Full {
+                same_bits(device, setup, Precision::F32, rounds, &what);
+            }
+        }
+    });
 }
