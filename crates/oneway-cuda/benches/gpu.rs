@@ -2,7 +2,7 @@
 //!
 //! Arguments: any of `bits`, `wide` and `cells` keeps only these; `small` is a part of `bits` that a checker of
 //! memory and of races has the time for. Without a GPU it says so, and fails.
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::type_complexity)]
 
 #[path = "../tests/common/mod.rs"]
 mod common;

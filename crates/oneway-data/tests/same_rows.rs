@@ -1,5 +1,5 @@
 //! A dataset is the same rows to the last bit, however it is written.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 

@@ -153,11 +153,7 @@ fn what_is_wrong_with_data_is_said() {
         ),
     ] {
         let keys = if keys.contains("features") { keys.to_owned() } else { format!("{keys}\nfeatures = 3") };
-        let experiment = changed(
-            EXPERIMENT,
-            "dataset = \"rows.txt\"\nfeatures = 3",
-            &keys,
-        );
+        let experiment = changed(EXPERIMENT, "dataset = \"rows.txt\"\nfeatures = 3", &keys);
         let experiment =
             if keys.contains("a9a") { experiment.replace("features = 3\n", "") } else { experiment };
         let output = lab.run(&experiment, &[]);

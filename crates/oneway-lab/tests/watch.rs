@@ -1,6 +1,6 @@
 //! `oneway watch`, and runs that show themselves: what is served, what is refused, and that results do not
 //! change. The page itself is used in a browser by `scripts/check-watch`.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod common;
 

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use oneway::engine::metrics::Measurement;
 use oneway_experiment::live::{self, Checked, Snapshot};
-use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::cells::{CellStatus, CellStore};
 use oneway_watch::model::{Agents, Curve, Law};
 
 use super::AXES;
