@@ -89,7 +89,7 @@ pub(crate) struct PlotArgs {
     /// Only what is at this x or before
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) to: Option<f64>,
-    /// Files to write; pgf is for \\input in LaTeX, csv has the points that are drawn
+    /// Files to write; pgf is for \input in LaTeX, csv has the points that are drawn
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Format::Svg, Format::Png, Format::Pdf])]
     pub(crate) format: Vec<Format>,
     /// Text in SVG files

@@ -26,9 +26,9 @@ pub(crate) enum Format {
     Svg,
     /// Pixels
     Png,
-    /// Vector graphics for \\includegraphics
+    /// Vector graphics for \includegraphics
     Pdf,
-    /// Source for LaTeX, to be \\input: pgfplots
+    /// Source for LaTeX, to be \input: pgfplots
     Pgf,
     /// The points that are drawn
     Csv,
