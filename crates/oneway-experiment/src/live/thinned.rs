@@ -43,7 +43,9 @@ impl Thinned {
 
     /// What is left of them, in order.
     pub(super) fn points(&self) -> Vec<Measurement> {
-        let last = self.last.filter(|last| self.kept.last() != Some(last));
+        // by iteration: a point with a NaN in it is not equal to itself
+        let kept = self.kept.last().map(|kept| kept.iteration);
+        let last = self.last.filter(|last| kept != Some(last.iteration));
         self.kept.iter().copied().chain(last).collect()
     }
 }

@@ -50,7 +50,7 @@ class Panel {
 
   /// Whether anything moves.
   moves() {
-    return this.cell?.status === "running" && this.network?.links.length > 0 && choices.messages && !stillness.matches && told.connected;
+    return this.cell?.status === "running" && this.cell.rate > 0 && this.network?.links.length > 0 && choices.messages && !stillness.matches && told.connected;
   }
 
   draw(now) {
@@ -147,7 +147,7 @@ class Panel {
 
   /// A message is a dot that goes from its sender to its receiver in one of the rounds that are shown.
   drawMessages(pen, layout, now) {
-    const speed = Math.min(this.cell.rate || 1, SPEED);
+    const speed = Math.min(this.cell.rate, SPEED);
     const time = now / 1000 * speed;
     const part = time % 1;
     const period = this.network.period;
