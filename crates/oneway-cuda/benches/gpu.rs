@@ -24,6 +24,9 @@ use oneway_cuda::cuda::{self, Cuda};
 use oneway_cuda::device::Device;
 use oneway_cuda::{Cells, Wide};
 
+/// A part of the suite.
+type Part = fn(&Cuda);
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let device = match cuda::open() {
@@ -34,7 +37,7 @@ fn main() -> ExitCode {
         }
     };
     println!("{}", device.name());
-    let parts: [(&str, fn(&Cuda)); 4] = [("bits", bits), ("wide", wide), ("cells", cells), ("small", small)];
+    let parts: [(&str, Part); 4] = [("bits", bits), ("wide", wide), ("cells", cells), ("small", small)];
     for (name, part) in parts {
         if (arguments.is_empty() && name != "small") || arguments.iter().any(|argument| argument == name) {
             println!("== {name}");
