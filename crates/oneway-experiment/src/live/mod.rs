@@ -7,7 +7,7 @@
 //! holds, and that the operating system frees when it dies, tells the two apart.
 //!
 //! It is no part of the results: nothing else reads it. Looking and writing take at most a fixed share of the
-//! time of a cell ([`pace`]), and change no bit of it.
+//! time of a cell (`pace.rs`), and change no bit of it.
 
 mod cell;
 mod files;
