@@ -1,7 +1,7 @@
 //! The engine on an NVIDIA GPU.
 //!
 //! A rule is one coordinate's arithmetic, written down as a straight-line program
-//! ([`oneway::method::Trace`]). Here it is [printed](print) as CUDA C, put together with kernels for mixing and
+//! ([`oneway::method::Trace`]). Here it is [printed](mod@print) as CUDA C, put together with kernels for mixing and
 //! for a problem's gradients ([`Source`]), compiled when a run begins, and run with all states on the device
 //! ([`Wide`]). Sums have the bit contract's order and nothing is fused, so that states have the CPU's bits.
 //!
