@@ -1,7 +1,7 @@
 //! The whole suite on a GPU: bits against the simulator, then speed. `just gpu`.
 //!
-//! Arguments: any of `bits`, `wide` and `cells` keeps only these; `small` is a part of `bits` that a checker of
-//! memory and of races has the time for. Without a GPU it says so, and fails.
+//! Arguments: any of `bits`, `wide` and `cells` keeps only these; `small` is a part of `bits` that a checker
+//! of memory and of races has the time for. Without a GPU it says so, and fails.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::type_complexity)]
 
 #[path = "../tests/common/mod.rs"]
@@ -92,8 +92,8 @@ fn bits(device: &Cuda) {
     });
 }
 
-/// Every kernel once: rules with one exchange and with two, with what is carried and without, on both kinds of
-/// problems, wide and side by side.
+/// Every kernel once: rules with one exchange and with two, with what is carried and without, on both kinds
+/// of problems, wide and side by side.
 fn small(device: &Cuda) {
     let topology = exponential(9);
     let schedule = Schedule::constant(0.05).unwrap();

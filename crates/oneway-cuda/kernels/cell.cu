@@ -1,5 +1,5 @@
-// Many small runs side by side: a block takes a run and makes all its rounds, with its states in the memory of the
-// multiprocessor where they fit. A team of lanes goes over an agent's coordinates.
+// Many small runs side by side: a block takes a run and makes all its rounds, with its states in the memory
+// of the multiprocessor where they fit. A team of lanes goes over an agent's coordinates.
 
 #if FUSES
 
@@ -10,8 +10,9 @@ extern __shared__ real oneway_shared[];
 #endif
 #define TILE 4
 
-// `cells.from` and `cells.to` are the addresses of a run and of a problem for each block, and `cells.call` is the number
-// of rounds. NEAR: states fit into shared memory; a compiler that knows it makes other loads and stores.
+// `cells.from` and `cells.to` are the addresses of a run and of a problem for each block, and `cells.call` is
+// the number of rounds. NEAR: states fit into shared memory; a compiler that knows it makes other loads and
+// stores.
 template <bool NEAR> __device__ inline void make_rounds(const Turn &cells) {
     const Problem problem = ((const Problem *)cells.to)[blockIdx.x];
     Run run = ((const Run *)cells.from)[blockIdx.x];
@@ -61,7 +62,8 @@ template <bool NEAR> __device__ inline void make_rounds(const Turn &cells) {
                 finish_kept(run, turn, agent, c, run.states, [&](const real *points, real *g) {
 #if BY_TEAM
                     if (by_team) {
-                        g[0] = (real)gradient_by_slot(problem, agent, slots[agent * DIM + c], (double)points[0]);
+                        g[0] = (real)gradient_by_slot(problem, agent, slots[agent * DIM + c],
+                                (double)points[0]);
                         g[1] = (real)0;
                         return;
                     }
@@ -82,7 +84,12 @@ template <bool NEAR> __device__ inline void make_rounds(const Turn &cells) {
             far[t] = oneway_shared[t];
 }
 
-extern "C" __global__ void oneway_cells(const Run, const Problem, const Turn cells) { make_rounds<true>(cells); }
-extern "C" __global__ void oneway_far_cells(const Run, const Problem, const Turn cells) { make_rounds<false>(cells); }
+extern "C" __global__ void oneway_cells(const Run, const Problem, const Turn cells) {
+    make_rounds<true>(cells);
+}
+
+extern "C" __global__ void oneway_far_cells(const Run, const Problem, const Turn cells) {
+    make_rounds<false>(cells);
+}
 
 #endif

@@ -1,16 +1,16 @@
-// Whole rounds in one kernel: what is sent is made where it is heard, from the senders' states, and no message is
-// ever stored. For rules with one exchange a round.
+// Whole rounds in one kernel: what is sent is made where it is heard, from the senders' states, and no
+// message is ever stored. For rules with one exchange a round.
 //
-// Before this text stand ASKS, how many samples are asked for after the exchange (0 for none), and BOTH, whether
-// the gradient is asked for at two points with one sample.
+// Before this text stand ASKS, how many samples are asked for after the exchange (0 for none), and BOTH,
+// whether the gradient is asked for at two points with one sample.
 
 // Whether the gradients of a round can be made as soon as a row is prepared once.
 #define FUSES (EXCHANGES == 1 && CARRIES != 2 && (PREPARES == 0 || (ASKS <= 1 && !BOTH)))
 
 #if FUSES
 
-// What an agent hears of TILE coordinates, from `first` on and `apart` from one to the next; of those beyond the last
-// it hears the last again. Whom it hears, and by which weights, is looked up once for all of them.
+// What an agent hears of TILE coordinates, from `first` on and `apart` from one to the next; of those beyond
+// the last it hears the last again. Whom it hears, and by which weights, is looked up once for all of them.
 template <int TILE>
 __device__ inline void hear_direct(const Run &run, const Step &step, u64 agent, u32 first, u32 apart,
                                    real heard[TILE][HEARD + 1]) {
@@ -42,17 +42,20 @@ __device__ inline void hear_direct(const Run &run, const Step &step, u64 agent, 
     const Range pulled = range_of(run.pull, run, step, agent);
     if (run.pull.senders == run.push.senders) { // R and C have the same links: one pass serves both
         for (u32 entry = pulled.begin; entry < pulled.end; ++entry)
-            hear(run.pull.senders[entry], run.pull.weight(entry), run.push.weight(entry), entry == pulled.begin, true,
+            hear(run.pull.senders[entry], run.pull.weight(entry), run.push.weight(entry),
+                    entry == pulled.begin, true,
                  true);
         return;
     }
     if (PULLS > 0)
         for (u32 entry = pulled.begin; entry < pulled.end; ++entry)
-            hear(run.pull.senders[entry], run.pull.weight(entry), (real)0, entry == pulled.begin, true, false);
+            hear(run.pull.senders[entry], run.pull.weight(entry), (real)0, entry == pulled.begin, true,
+                    false);
     const Range pushed = range_of(run.push, run, step, agent);
     if (PUSHES > 0)
         for (u32 entry = pushed.begin; entry < pushed.end; ++entry)
-            hear(run.push.senders[entry], (real)0, run.push.weight(entry), entry == pushed.begin, false, true);
+            hear(run.push.senders[entry], (real)0, run.push.weight(entry), entry == pushed.begin, false,
+                    true);
 }
 
 // All gradients that are asked for, where rows are prepared.
@@ -70,8 +73,8 @@ __device__ inline void gradients_at(const Problem &problem, const Run &run, Turn
 
 // From what was heard to the next state, which goes to `rows`. `gradients(points, g)` makes the gradients.
 template <class Gradients>
-__device__ inline void finish_one(const Run &run, const Turn &turn, u64 agent, u64 c, real w, const real *heard,
-                                  real *rows, Gradients gradients) {
+__device__ inline void finish_one(const Run &run, const Turn &turn, u64 agent, u64 c, real w,
+                                  const real *heard, real *rows, Gradients gradients) {
     const At at = at_of(run, run.steps[turn.step], agent, w);
     real state[KEPT], points[2], g[2], next[KEPT];
     load_state(run, agent, c, state);
@@ -86,7 +89,8 @@ __device__ inline void finish_one(const Run &run, const Turn &turn, u64 agent, u
         row[KEPT * (u64)DIM] = w;
 }
 
-// The part of a round before gradients, kept until they are there: what was heard, and where gradients are taken.
+// The part of a round before gradients, kept until they are there: what was heard, and where gradients are
+// taken.
 template <int TILE>
 __device__ inline void hear_and_keep(const Run &run, const Turn &turn, u64 agent, u32 first, u32 apart) {
     const u64 all = run.agents * (u64)DIM;

@@ -1,7 +1,9 @@
-// What a CUDA compiler knows by itself, for a host's C++ compiler: kernels run block by block, thread by thread.
+// What a CUDA compiler knows by itself, for a host's C++ compiler: kernels run block by block, thread by
+// thread.
 //
-// Kernels go over their work in strides of all threads, so that any number of threads does the same work. With
-// more than one, a block's threads are real ones, which meet at barriers. No header of a library is needed.
+// Kernels go over their work in strides of all threads, so that any number of threads does the same work.
+// With more than one, a block's threads are real ones, which meet at barriers. No header of a library is
+// needed.
 
 #define ON_HOST 1
 #define __device__

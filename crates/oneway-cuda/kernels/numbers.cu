@@ -7,7 +7,8 @@ typedef unsigned char u8;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
-// Threads that go over an agent's coordinates together where a block has several agents, and what one of them has.
+// Threads that go over an agent's coordinates together where a block has several agents, and what one of them
+// has.
 #ifdef ON_HOST
 #define LANES 1
 __device__ inline double of_lane(double x, u32) { return x; }

@@ -13,8 +13,8 @@ __device__ inline u64 preparations(const Problem &, const Run &) { return 0; }
 __device__ inline void prepare_one(const Problem &, const Run &, const Turn &, u64) {}
 
 // Coordinate c of agent i's gradient at a point whose coordinate is x; the call-th of the exchange.
-__device__ inline double gradient_at(const Problem &problem, const Run &run, const Turn &turn, u64 agent, u64 c,
-                                     double x) {
+__device__ inline double gradient_at(const Problem &problem, const Run &run, const Turn &turn, u64 agent,
+                                     u64 c, double x) {
     double g = problem.curvature[c] * (x - problem.centres[agent * (u64)DIM + c]);
     if (problem.noise > 0.0)
         g = g + problem.noise * normal(samples_of(run, turn, agent), (u32)(turn.call * DIM + c));

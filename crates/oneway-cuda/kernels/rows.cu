@@ -1,9 +1,10 @@
-// Means over rows of data, of losses that look at a row by products a'x (problems/logistic, problems/finite_sum).
-// First each row's slopes are made, then each coordinate sums over the rows, in their order.
+// Means over rows of data, of losses that look at a row by products a'x (problems/logistic,
+// problems/finite_sum). First each row's slopes are made, then each coordinate sums over the rows, in their
+// order.
 //
-// Before this text stands LOSS: 0 logistic, 1 square, 2 Cauchy's, 3 softmax; OUTPUTS: how many products there are,
-// one but for softmax, whose coordinates are those of column 0, then those of column 1, …; PENALTY: 0 ridge, 1 not
-// convex; and whether ALL rows are taken.
+// Before this text stands LOSS: 0 logistic, 1 square, 2 Cauchy's, 3 softmax; OUTPUTS: how many products there
+// are, one but for softmax, whose coordinates are those of column 0, then those of column 1, …; PENALTY: 0
+// ridge, 1 not convex; and whether ALL rows are taken.
 
 #define PREPARES 1
 
@@ -24,7 +25,9 @@ struct Problem {
     u64 plain; // whether no row has a column twice, or more than 255 entries
 };
 
-__device__ inline u64 preparations(const Problem &problem, const Run &run) { return run.agents * problem.batch; }
+__device__ inline u64 preparations(const Problem &problem, const Run &run) {
+    return run.agents * problem.batch;
+}
 
 __device__ inline double value_of(const double *values, u32 entry) { return values ? values[entry] : 1.0; }
 
@@ -72,7 +75,8 @@ __device__ inline void prepare_one(const Problem &problem, const Run &run, const
     for (u32 o = 0; o < OUTPUTS; ++o) {
         double product = 0.0;
         for (u32 entry = problem.offsets[r]; entry < problem.offsets[r + 1]; ++entry)
-            product = product + value_of(problem.values, entry) * (double)x[problem.columns[entry] * OUTPUTS + o];
+            product = product
+                    + value_of(problem.values, entry) * (double)x[problem.columns[entry] * OUTPUTS + o];
         slopes[o] = product;
     }
 #if LOSS == 3
@@ -85,10 +89,10 @@ __device__ inline void prepare_one(const Problem &problem, const Run &run, const
 #define BY_TEAM (!ALL && OUTPUTS == 1)
 
 #if BY_TEAM
-// The same for a batch of one row, by a team of lanes that goes over an agent's coordinates together: an entry of the
-// row is one lane's. `slots[c]` becomes the number, from 1, of the entry in column c.
-__device__ inline void prepare_by_team(const Problem &problem, const Run &run, const Turn &turn, u64 agent, u32 lane,
-                                       u8 *slots) {
+// The same for a batch of one row, by a team of lanes that goes over an agent's coordinates together: an
+// entry of the row is one lane's. `slots[c]` becomes the number, from 1, of the entry in column c.
+__device__ inline void prepare_by_team(const Problem &problem, const Run &run, const Turn &turn, u64 agent,
+                                       u32 lane, u8 *slots) {
     const u64 r = agent * problem.rows + below(random_bits(samples_of(run, turn, agent), 0), problem.rows);
     const u32 begin = problem.offsets[r], end = problem.offsets[r + 1];
     const real *x = run.asked[0] + agent * (u64)DIM;
@@ -134,8 +138,8 @@ __device__ inline double add_row(const Problem &problem, u64 r, double slope, u3
     return g;
 }
 
-__device__ inline double gradient_at(const Problem &problem, const Run &run, const Turn &turn, u64 agent, u64 c,
-                                     double x) {
+__device__ inline double gradient_at(const Problem &problem, const Run &run, const Turn &turn, u64 agent,
+                                     u64 c, double x) {
     const u32 column = (u32)(c / OUTPUTS), o = (u32)(c % OUTPUTS);
     const double *slopes = problem.slopes + agent * problem.batch * OUTPUTS + o;
 #if ALL

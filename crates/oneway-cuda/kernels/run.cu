@@ -2,8 +2,8 @@
 //
 // Before this text stand: `real`, the numbers of states; DIM, the dimension; KEPT, PULLS, PUSHES, the vectors
 // of a state and of the two messages; CARRIES, what an agent has besides (0 nothing, 1 push-sum's weight, 2
-// its row of R^k); EXCHANGES; ASK, the gradients of each exchange; and `coordinate`, which counts coordinates of all
-// agents. The rule's own functions are printed from its program.
+// its row of R^k); EXCHANGES; ASK, the gradients of each exchange; and `coordinate`, which counts coordinates
+// of all agents. The rule's own functions are printed from its program.
 
 #define HEARD (PULLS + PUSHES)
 
@@ -84,10 +84,10 @@ __device__ inline At at_of(const Run &run, const Step &step, u64 agent, real w) 
 // What a rule does, printed from its program.
 __device__ inline void rule_start(const Run &run, const At &at, real x, const real *g, real *state);
 __device__ inline void rule_send(const Run &run, u32 phase, const At &at, const real *state, real *sent);
-__device__ inline void rule_points(const Run &run, u32 phase, const At &at, const real *state, const real *heard,
-                                   real *points);
-__device__ inline void rule_update(const Run &run, u32 phase, const At &at, const real *state, const real *heard,
-                                   const real *g, real *next);
+__device__ inline void rule_points(const Run &run, u32 phase, const At &at, const real *state,
+                                   const real *heard, real *points);
+__device__ inline void rule_update(const Run &run, u32 phase, const At &at, const real *state,
+                                   const real *heard, const real *g, real *next);
 
 __device__ inline void load_state(const Run &run, u64 agent, u64 c, real *state) {
     const real *row = state_of(run, agent) + c;
@@ -137,7 +137,8 @@ __device__ inline real mix_carried(const Run &run, const Step &step, u64 agent, 
 
 // The weight that an agent has after the exchange, once what is carried is mixed.
 __device__ inline real weight_of(const Run &run, u64 agent) {
-    return CARRIES == 0 ? (real)1 : CARRIES == 1 ? run.carried[agent] : run.carried[agent * run.agents + agent];
+    return CARRIES == 0 ? (real)1 : CARRIES == 1 ? run.carried[agent] : run.carried[agent
+            * run.agents + agent];
 }
 
 // --- the parts of an exchange, for one coordinate c of an agent; t counts coordinates of all agents
@@ -178,7 +179,8 @@ __device__ inline void hear_one(const Run &run, const Turn &turn, coordinate t) 
     if (turn.call > 0 && run.asked[0] != run.heard) {
         real state[KEPT], points[2];
         load_state(run, agent, c, state);
-        rule_points(run, (u32)turn.phase, at_of(run, step, agent, weight_of(run, agent)), state, heard, points);
+        rule_points(run, (u32)turn.phase, at_of(run, step, agent, weight_of(run, agent)), state, heard,
+                points);
         run.points[t] = points[0];
         run.points[all + t] = points[1];
     }

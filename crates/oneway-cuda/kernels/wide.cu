@@ -1,10 +1,11 @@
 // The kernels of one network: each part of an exchange over all coordinates of all agents.
 
-#define EACH(type, t, count)                                                                                  \
-    for (type t = (type)blockIdx.x * blockDim.x + threadIdx.x, end_##t = (type)(count); t < end_##t;          \
+#define EACH(type, t, count)                                                                        \
+    for (type t = (type)blockIdx.x * blockDim.x + threadIdx.x, end_##t = (type)(count); t < end_##t; \
          t += (type)gridDim.x * blockDim.x)
 
-#define KERNEL(name) extern "C" __global__ void oneway_##name(const Run run, const Problem problem, const Turn turn)
+#define KERNEL(name)                                                                                 \
+    extern "C" __global__ void oneway_##name(const Run run, const Problem problem, const Turn turn)
 
 // x0 is everyone's point at first.
 KERNEL(begin) {

@@ -20,13 +20,14 @@ const ROUNDS: usize = 1024;
 /// Threads of a team, which goes over an agent's coordinates together; see `kernels/cell.cu`.
 const TEAM: u32 = 32;
 
-/// Threads that share a run of n agents: a team for every two, so that a multiprocessor has room for two runs.
+/// Threads that share a run of n agents: a team for every two, so that a multiprocessor has room for two
+/// runs.
 fn threads_for(n: usize) -> u32 {
     TEAM * u32::try_from(n.div_ceil(2)).unwrap_or(u32::MAX).clamp(2, 16)
 }
 
-/// Runs of one rule on problems of one kind and dimension, side by side. Seeds, steps, hyper-parameters, networks
-/// and data may differ.
+/// Runs of one rule on problems of one kind and dimension, side by side. Seeds, steps, hyper-parameters,
+/// networks and data may differ.
 #[derive(Debug)]
 pub struct Cells<'a> {
     runs: Vec<(Setup<'a>, Source, Placed)>,

@@ -52,8 +52,8 @@ pub struct Buffer(pub(crate) usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recording(pub(crate) usize);
 
-/// One kernel over some threads. Its arguments are three structures of eight-byte words: the run, the problem,
-/// and which part of a round this is.
+/// One kernel over some threads. Its arguments are three structures of eight-byte words: the run, the
+/// problem, and which part of a round this is.
 #[derive(Debug, Clone)]
 pub struct Launch {
     pub(crate) kernel: &'static str,

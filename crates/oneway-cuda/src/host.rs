@@ -1,5 +1,5 @@
-//! A host in place of a device: the same text, compiled by a C++ compiler, block by block. For tests of kernels'
-//! bits where there is no GPU; it is slow.
+//! A host in place of a device: the same text, compiled by a C++ compiler, block by block. For tests of
+//! kernels' bits where there is no GPU; it is slow.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

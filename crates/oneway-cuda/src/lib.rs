@@ -1,13 +1,14 @@
 //! The engine on an NVIDIA GPU.
 //!
 //! A rule is one coordinate's arithmetic, written down as a straight-line program
-//! ([`oneway::method::Trace`]). Here it is [printed](print) as CUDA C, put together with kernels for mixing and
-//! for a problem's gradients ([`Source`]), compiled when a run begins, and run with all states on the device
-//! ([`Wide`]). Sums have the bit contract's order and nothing is fused, so that states have the CPU's bits.
+//! ([`oneway::method::Trace`]). Here it is [printed](mod@print) as CUDA C, put together with kernels for
+//! mixing and for a problem's gradients ([`Source`]), compiled when a run begins, and run with all states on
+//! the device ([`Wide`]). Sums have the bit contract's order and nothing is fused, so that states have the
+//! CPU's bits.
 //!
-//! The driver is found when it is asked for ([`cuda::open`]). Everything else is plain Rust over a small trait,
-//! [`device::Device`], which a [`host`] implements too: it compiles the very same text with a C++ compiler, so
-//! that the bits of kernels are tested where there is no GPU.
+//! The driver is found when it is asked for ([`cuda::open`]). Everything else is plain Rust over a small
+//! trait, [`device::Device`], which a [`host`] implements too: it compiles the very same text with a C++
+//! compiler, so that the bits of kernels are tested where there is no GPU.
 
 mod cells;
 pub mod cuda;

@@ -1,4 +1,5 @@
-//! A network's matrices on a device, by receiver, senders ascending: the order in which the bit contract adds.
+//! A network's matrices on a device, by receiver, senders ascending: the order in which the bit contract
+//! adds.
 
 use std::collections::HashMap;
 
@@ -77,8 +78,8 @@ impl Links {
     }
 }
 
-/// A byte for each weight, and what the bytes mean, where there are few different weights: memory is what large
-/// networks wait for.
+/// A byte for each weight, and what the bytes mean, where there are few different weights: memory is what
+/// large networks wait for.
 fn coded(weights: &[f64]) -> Option<(Vec<f64>, Vec<u8>)> {
     /// With fewer than this, nothing is gained.
     const MANY: usize = 1 << 16;

@@ -1,8 +1,8 @@
 //! From straight-line programs to CUDA C: what a rule does to one coordinate, as device functions.
 //!
 //! An operation of a program is one operation of the text, in the program's order. Constants stand there by
-//! their bits. Hyper-parameters are not part of the text but arguments, so that a rule is compiled once for all
-//! of them.
+//! their bits. Hyper-parameters are not part of the text but arguments, so that a rule is compiled once for
+//! all of them.
 
 use std::fmt::Write;
 

@@ -121,8 +121,8 @@ fn is_plain(offsets: &[u32], columns: &[u32]) -> bool {
     })
 }
 
-/// The entries of each agent's rows by column, rows ascending: where all rows are summed, each coordinate finds
-/// its own.
+/// The entries of each agent's rows by column, rows ascending: where all rows are summed, each coordinate
+/// finds its own.
 #[derive(Debug, Default)]
 struct ByColumn {
     offsets: Vec<u32>,

@@ -121,7 +121,8 @@ impl Rounds {
         launches
     }
 
-    /// As many rounds as this, by the first rows of the table, from states in the first place or in the second.
+    /// As many rounds as this, by the first rows of the table, from states in the first place or in the
+    /// second.
     pub(crate) fn rounds(&self, count: usize, place: usize) -> Vec<Launch> {
         let mut launches = vec![];
         for step in 0..count as u64 {

@@ -1,4 +1,5 @@
-//! One run's states and scratch on a device, and what it shares with others: its network and its problem's data.
+//! One run's states and scratch on a device, and what it shares with others: its network and its problem's
+//! data.
 
 use std::collections::HashMap;
 use std::sync::Arc;

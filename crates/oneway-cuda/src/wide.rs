@@ -51,8 +51,8 @@ struct There<'a> {
 }
 
 impl<'a> Wide<'a> {
-    /// Sets up all agents at state 0 on a device. An error says why that cannot be: [`Error::Unsupported`] for
-    /// methods and problems that have no kernels.
+    /// Sets up all agents at state 0 on a device. An error says why that cannot be: [`Error::Unsupported`]
+    /// for methods and problems that have no kernels.
     pub fn new(device: &dyn Device, setup: Setup<'a>, precision: Precision) -> Result<Self> {
         let profile = setup.check().map_err(|error| Error::Failed(error.to_string()))?;
         let source = Source::new(setup.method, setup.problem, precision)?;
@@ -113,8 +113,8 @@ impl There<'_> {
         usize::from(self.placed.states[0] != self.placed.states[1]) & (self.done % 2) as usize
     }
 
-    /// Begins all rounds that were asked for. What has failed once is not tried again: nobody knows how much of it
-    /// was done.
+    /// Begins all rounds that were asked for. What has failed once is not tried again: nobody knows how much
+    /// of it was done.
     fn flush(&mut self) -> Result<()> {
         if self.failed.is_none() {
             self.failed = self.begin_rounds().err();
@@ -200,8 +200,8 @@ impl<'a> Engine<'a> for Wide<'a> {
         }
     }
 
-    /// The state as it is now. If it cannot be had it is shown as no numbers at all, and the next call that can
-    /// fail says why.
+    /// The state as it is now. If it cannot be had it is shown as no numbers at all, and the next call that
+    /// can fail says why.
     fn view(&self) -> View<'_> {
         self.shown.get_or_init(|| self.show().unwrap_or_else(|error| self.unknown(error))).view()
     }

@@ -1,5 +1,5 @@
-//! Kernels pass NVIDIA's own compiler, which needs no GPU, where it is installed: `pip install nvidia-cuda-nvrtc`
-//! and its folder in `LD_LIBRARY_PATH`.
+//! Kernels pass NVIDIA's own compiler, which needs no GPU, where it is installed: `pip install
+//! nvidia-cuda-nvrtc` and its folder in `LD_LIBRARY_PATH`.
 #![allow(clippy::unwrap_used)]
 
 mod common;

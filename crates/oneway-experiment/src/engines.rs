@@ -8,8 +8,8 @@ use oneway::numeric::Precision;
 /// Any engine.
 pub type AnyEngine<'a> = Box<dyn Engine<'a> + Send + 'a>;
 
-/// Makes engines on another device. They have the simulator's bits, so that results do not say where they were
-/// made.
+/// Makes engines on another device. They have the simulator's bits, so that results do not say where they
+/// were made.
 pub trait Engines: Debug + Send + Sync {
     /// The engine of a run. An error is the device's, and ends the run.
     fn engine<'a>(&self, setup: Setup<'a>, precision: Precision) -> oneway::Result<Made<'a>>;

@@ -11,8 +11,8 @@ const MOST: usize = 512;
 /// The longest kernel that is read back.
 const LONGEST: u64 = 16 << 20;
 
-/// A folder of compiled kernels. A file is a hash of the rest in hexadecimal, a line break, and PTX; what does not
-/// fit its hash is not there.
+/// A folder of compiled kernels. A file is a hash of the rest in hexadecimal, a line break, and PTX; what
+/// does not fit its hash is not there.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     folder: PathBuf,

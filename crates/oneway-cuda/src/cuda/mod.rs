@@ -240,9 +240,9 @@ impl Program for CudaProgram {
             launch.turn.as_ptr() as *mut c_void,
         ];
         self.stream.context().bind_to_thread().map_err(failed)?;
-        // SAFETY: every kernel takes these three structures by value, of as many words as are handed over: the
-        // same text on a host compares them (`kernels/host_launch.cu`); their pointers are into `self.memory`,
-        // which lives as long as the stream has work
+        // SAFETY: every kernel takes these three structures by value, of as many words as are handed over:
+        // the same text on a host compares them (`kernels/host_launch.cu`); their pointers are into
+        // `self.memory`, which lives as long as the stream has work
         unsafe {
             result::launch_kernel(
                 function.cu_function(),

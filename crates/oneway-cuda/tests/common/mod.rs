@@ -100,8 +100,8 @@ pub fn at_once<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync) {
     });
 }
 
-/// Something that this machine does not have, so that a test cannot be done here: said, and noted in the file that
-/// `ONEWAY_LEFT_OUT` names. Where `ONEWAY_REQUIRES` lists it the test fails.
+/// Something that this machine does not have, so that a test cannot be done here: said, and noted in the file
+/// that `ONEWAY_LEFT_OUT` names. Where `ONEWAY_REQUIRES` lists it the test fails.
 pub fn leave_out(what: &str, why: &str) {
     let required = std::env::var("ONEWAY_REQUIRES").unwrap_or_default();
     assert!(!required.split_whitespace().any(|name| name == what), "{what} must be had here: {why}");
@@ -148,8 +148,8 @@ pub fn networks_agree(device: &dyn Device) -> usize {
     count
 }
 
-/// Rows of data: every problem with these batches, on rules with one point, with two, with what is carried and with
-/// two exchanges.
+/// Rows of data: every problem with these batches, on rules with one point, with two, with what is carried
+/// and with two exchanges.
 pub fn problems_agree(device: &dyn Device, rounds: u64, batches: &[Batch]) {
     let methods = ["smtpp", "sgp", "frost", "adamdos", "storm-tracking", "dsmt"];
     let cases = methods.iter().flat_map(|method| batches.iter().map(move |batch| (*method, *batch)));
