@@ -258,7 +258,7 @@ pub(super) fn remove_cells(folder: &Path) -> Result<()> {
     let entries = fs::read_dir(folder).with_context(|| folder.display().to_string())?;
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         let ours = path.extension().is_some_and(|end| end == "json" || end == "part");
-        if ours && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| is_key(stem)) {
+        if ours && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(is_key) {
             remove(&path)?;
         }
     }
