@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use oneway::engine::metrics::Measurement;
 use oneway_experiment::live::{self, Checked, Snapshot};
-use oneway_experiment::results::cells::CellStore;
+use oneway_experiment::results::cells::{CellStatus, CellStore};
 use oneway_watch::model::{Agents, Curve, Law};
 
 use super::{AXES, axis};
@@ -81,7 +81,7 @@ impl Shown {
         if let Some(snapshot) = snapshot {
             self.round = snapshot.round;
             self.rate = ended.is_none().then_some(snapshot.rate);
-            self.status = ended.map(|status| status.name());
+            self.status = ended.map(CellStatus::name);
             self.checked = snapshot.checked;
             let points = snapshot.points();
             if !points.is_empty() || ended.is_none() {
