@@ -218,11 +218,11 @@ async function runsSideBySide() {
   assert.equal(await state(page), "running");
   await until("a run that moves", async () => { const before = sum(await rounds(page)); await sleep(400); return sum(await rounds(page)) > before; });
   done("curves come while the run goes on");
+  await messages(page); // first: those of a run that has ended stand still
   await quantities(page);
   await values(page);
   await switches(page);
   await agents(page);
-  await messages(page);
   await until("laws", async () => (await page.locator(".law.holds").count()) > 0);
   assert.equal(await page.locator(".law.fails").count(), 0, "laws hold");
   done(`${await page.locator(".law").count()} laws checked`);

@@ -273,8 +273,9 @@ def logistic(
     test : (array_like, array_like) or str
         Rows held out, for the column ``test_accuracy``.
     **rows
-        How a file is laid out (``label``, ``header``, ``separator``, ``drop``, ``array``, ``features``), and what
-        becomes of rows before they are shared out (``classes``, ``split``, ``scaling``): keys of ``[problem]``.
+        How a file is laid out (``label``, ``header``, ``separator``, ``drop``, ``array``, ``features``), and
+        what becomes of rows before they are shared out (``classes``, ``split``, ``scaling``): keys of
+        ``[problem]``.
 
     Examples
     --------

@@ -298,5 +298,6 @@ def test_files_are_read_as_arrays_are(tmp_path: Path) -> None:
     results = [ow.run(p, "ring", "smtpp", agents=3, step=0.1, iterations=50) for p in problems]
     assert len({result.cells[0]["state_hash"] for result in results}) == 1
     assert all(result.curve("smtpp")["test_accuracy"][-1] > 0.5 for result in results)
+    misspelt = ow.problems.logistic(rows, labels, splitt=0.5)
     with pytest.raises(ValueError, match="unknown key `splitt`"):
-        ow.run(ow.problems.logistic(rows, labels, splitt=0.5), "ring", "smtpp", agents=3, step=0.1, iterations=1)
+        ow.run(misspelt, "ring", "smtpp", agents=3, step=0.1, iterations=1)

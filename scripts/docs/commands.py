@@ -31,8 +31,13 @@ class Builds:
 
     def program(self, name: str) -> Path:
         """Where `oneway`, `oneway-agent` or `examples` is."""
-        found = [folder / name for folder in self.folders if (folder / name).exists()]
-        return found[0] if found else self.folders[0] / name
+        paths = [folder / name for folder in self.folders]
+        return next((path for path in paths if _is_built(path)), paths[0])
+
+
+def _is_built(path: Path) -> bool:
+    """Whether it is a program, or a folder of them: cargo makes the folder before there are any."""
+    return path.is_file() or (path.is_dir() and any(path.iterdir()))
 
 
 class Folder:
@@ -134,8 +139,8 @@ class Folder:
 
 
 def _matches(said: str, shown: str) -> bool:
-    """Whether a message is the one shown; where that ends with an ellipsis, any end will do."""
-    said, shown = said.strip(), shown.strip()
+    """Whether a message is the one shown, broken into lines or not; after an ellipsis any end will do."""
+    said, shown = (" ".join(text.split()) for text in (said, shown))
     return said.startswith(shown[:-1]) if shown.endswith("…") else said == shown
 
 
