@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 pub mod asynchronous;
 pub mod metrics;
 pub mod observe;
+pub mod part;
 pub mod record;
 pub mod schedule;
 pub mod simulator;
@@ -18,6 +19,7 @@ mod starvation;
 mod turns;
 pub mod unreliable;
 
+pub use part::Part;
 pub use schedule::Schedule;
 pub use simulator::Simulator;
 pub use turns::Turns;

@@ -8,6 +8,7 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use crate::engine::observe::View;
+use crate::engine::part::{Alone, Carrier, Slab};
 use crate::engine::{Engine, Setup, Turns};
 use crate::graph::mixing::Mixing;
 use crate::method::{Agents, Hearing, Kernel, Method, Profile, Round, Rows, RowsMut, Sending};
@@ -54,8 +55,11 @@ pub struct Simulator<'a, T: Number = f64> {
     kernel: &'a dyn Kernel<T>,
     profile: Profile,
     d: usize,
+    /// The agents that are run here: all, unless others are elsewhere. Every agent has its place in the
+    /// matrices; memory that nobody touches is none.
+    own: Range<usize>,
     /// Rounds done: the state is state k.
-    k: u64,
+    pub(super) k: u64,
     /// One row an agent.
     states: Matrix<T>,
     /// The same in double precision, once somebody has looked, where T is not.
@@ -78,10 +82,10 @@ pub trait Number: Float {
     fn kernel(method: &dyn Method) -> Option<&dyn Kernel<Self>>;
 
     #[doc(hidden)]
-    fn set_up(setup: Setup<'_>) -> Result<Simulator<'_, Self>>;
+    fn set_up(setup: Setup<'_>, own: Range<usize>) -> Result<Simulator<'_, Self>>;
 
     #[doc(hidden)]
-    fn round(simulator: &mut Simulator<'_, Self>) -> Result<()>;
+    fn round(simulator: &mut Simulator<'_, Self>, carrier: &mut dyn Carrier<Self>) -> Result<()>;
 }
 
 macro_rules! number {
@@ -91,12 +95,12 @@ macro_rules! number {
                 $kernel
             }
 
-            fn set_up(setup: Setup<'_>) -> Result<Simulator<'_, $float>> {
-                Simulator::set_up(setup)
+            fn set_up(setup: Setup<'_>, own: Range<usize>) -> Result<Simulator<'_, $float>> {
+                Simulator::set_up(setup, own)
             }
 
-            fn round(simulator: &mut Simulator<'_, $float>) -> Result<()> {
-                simulator.advance()
+            fn round(simulator: &mut Simulator<'_, $float>, carrier: &mut dyn Carrier<$float>) -> Result<()> {
+                simulator.advance(carrier)
             }
         }
     };
@@ -137,18 +141,19 @@ impl<'a, T: Number> Simulator<'a, T> {
     /// assert!(single.state_hash().starts_with("f32:"));
     /// ```
     pub fn with_precision(setup: Setup<'a>) -> Result<Self> {
-        T::set_up(setup)
+        T::set_up(setup, 0..setup.problem.agents())
     }
 
-    fn set_up(setup: Setup<'a>) -> Result<Self> {
+    fn set_up(setup: Setup<'a>, own: Range<usize>) -> Result<Self> {
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
         let profile = setup.check()?;
         let kernel = T::kernel(setup.method).ok_or(Error::NoSinglePrecision)?;
         let threads = rayon::current_num_threads();
         let at_once = setup.problem.at_once();
-        let alone = at_once || threads == 1 || !worth_threads(n, d);
-        let block = if alone { n } else { n.div_ceil(4 * threads) }.max(1);
-        let chunk = if at_once { n } else { (CHUNK_NUMBERS / d.max(1)).clamp(1, CHUNK).min(block) };
+        let here = own.len();
+        let alone = at_once || threads == 1 || !worth_threads(here, d);
+        let block = if alone { here } else { here.div_ceil(4 * threads) }.max(1);
+        let chunk = if at_once { here } else { (CHUNK_NUMBERS / d.max(1)).clamp(1, CHUNK).min(block) };
         let [state, pull, push] = profile.widths(d);
         let one_row =
             setup.topology.period().iter().all(|pair| pair.pull.has_one_row() && pair.push.has_one_row());
@@ -162,12 +167,13 @@ impl<'a, T: Number> Simulator<'a, T> {
         let mut simulator = Self {
             kernel,
             d,
+            own,
             k: 0,
             states: Matrix::new(n, state),
             shown: OnceCell::new(),
             pull: Matrix::new(n, pull),
             push: Matrix::new(n, push),
-            workers: std::iter::repeat_with(worker).take(n.div_ceil(block)).collect(),
+            workers: std::iter::repeat_with(worker).take(here.div_ceil(block)).collect(),
             block,
             setup,
             profile,
@@ -181,21 +187,28 @@ impl<'a, T: Number> Simulator<'a, T> {
         let (kernel, ask, rows) = (self.kernel, self.profile.start, self.block);
         let width = self.profile.state.len(self.d);
         let length = stride_of::<T>(width);
-        by_blocks(0, self.states.rows_mut(), rows * length, &mut self.workers, &|b, states, worker| {
+        let (own, all) = (self.own.clone(), self.states.rows_mut());
+        let here = &mut all[own.start * length..own.end * length];
+        by_blocks(0, here, rows * length, &mut self.workers, &|b, states, worker| {
             for (c, states) in states.chunks_mut((worker.chunk * length).max(1)).enumerate() {
-                let agents =
-                    Agents::Range { first: b * rows + c * worker.chunk, len: states.len() / length.max(1) };
+                let agents = Agents::Range {
+                    first: own.start + b * rows + c * worker.chunk,
+                    len: states.len() / length.max(1),
+                };
                 worker.turns.start(kernel, problem, ask, at, agents, RowsMut::new(states, width, length))?;
             }
             Ok(())
         })
     }
 
-    fn advance(&mut self) -> Result<()> {
+    fn advance(&mut self, carrier: &mut dyn Carrier<T>) -> Result<()> {
         self.shown.take();
         for phase in 0..self.profile.phases() {
             let at = self.setup.round(self.k, phase);
             self.send(at);
+            let strides = self.profile.widths(self.d).map(stride_of::<T>);
+            let graphs = [(&mut self.pull, strides[1]), (&mut self.push, strides[2])];
+            carrier.carry(at.k, graphs.map(|(rows, stride)| Slab { numbers: rows.rows_mut(), stride }));
             self.step(at)?;
         }
         self.k += 1;
@@ -207,7 +220,13 @@ impl<'a, T: Number> Simulator<'a, T> {
         let (kernel, rows) = (self.kernel, self.block);
         let widths = self.profile.widths(self.d);
         let strides = widths.map(stride_of::<T>);
-        let buffers = [self.states.rows_mut(), self.pull.rows_mut(), self.push.rows_mut()];
+        let own = self.own.clone();
+        let [mut states, mut pulls, mut pushes] =
+            [&mut self.states, &mut self.pull, &mut self.push].map(Matrix::rows_mut);
+        for (rows, stride) in [&mut states, &mut pulls, &mut pushes].into_iter().zip(strides) {
+            *rows = &mut std::mem::take(rows)[own.start * stride..own.end * stride];
+        }
+        let buffers = [states, pulls, pushes];
         in_pieces(0, self.workers.len(), buffers, strides.map(|stride| rows * stride), &|b,
                                                                                          [
             states,
@@ -216,7 +235,7 @@ impl<'a, T: Number> Simulator<'a, T> {
         ]| {
             let len = states.len().checked_div(strides[0]).unwrap_or(0);
             let mut block = Sending {
-                agents: Agents::Range { first: b * rows, len },
+                agents: Agents::Range { first: own.start + b * rows, len },
                 states: RowsMut::new(states, widths[0], strides[0]),
                 pulls: RowsMut::new(pulls, widths[1], strides[1]),
                 pushes: RowsMut::new(pushes, widths[2], strides[2]),
@@ -234,10 +253,12 @@ impl<'a, T: Number> Simulator<'a, T> {
         let (pulls, pushes) = (self.pull.rows(), self.push.rows());
         let far = pulls.len() + pushes.len() >= FAR_FROM;
         let pair = topology.at(at.k);
-        by_blocks(0, self.states.rows_mut(), rows * length, &mut self.workers, &|b, states, worker| {
+        let (own, all) = (self.own.clone(), self.states.rows_mut());
+        let here = &mut all[own.start * length..own.end * length];
+        by_blocks(0, here, rows * length, &mut self.workers, &|b, states, worker| {
             let Worker { chunk, pulled, pushed, turns } = worker;
             for (c, states) in states.chunks_mut((*chunk * length).max(1)).enumerate() {
-                let (first, len) = (b * rows + c * *chunk, states.len() / length.max(1));
+                let (first, len) = (own.start + b * rows + c * *chunk, states.len() / length.max(1));
                 let agents = Agents::Range { first, len };
                 turns.prepare(problem, at, at.k + 1, agents); // state k + 1 takes the samples ξ_{k+1}
                 let agents_heard = first..first + len;
@@ -256,6 +277,13 @@ impl<'a, T: Number> Simulator<'a, T> {
             }
             Ok(())
         })
+    }
+
+    /// The states of all agents, which have been looked at by nobody yet.
+    pub(super) fn state_rows(&mut self) -> Slab<'_, T> {
+        self.shown.take();
+        let stride = stride_of::<T>(self.profile.state.len(self.d));
+        Slab { numbers: self.states.rows_mut(), stride }
     }
 
     /// Overwrites every agent's state row: `fill(agent, row)` writes it. The rounds done stay as they are.
@@ -299,7 +327,7 @@ impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
 
     /// One round: state k becomes state k + 1. Allocates nothing.
     fn round(&mut self) -> Result<()> {
-        T::round(self)
+        T::round(self, &mut Alone)
     }
 
     fn view(&self) -> View<'_> {

@@ -1,0 +1,92 @@
+//! A part of a run: some of its agents here, the others in other processes.
+//!
+//! What a part does to its own agents is what the [`Simulator`] does to all: the same passes over the same
+//! rows. Between sending and hearing, a [`Carrier`] brings the rows that others have sent. So the bits are the
+//! simulator's, whoever runs which agent.
+
+use std::ops::Range;
+
+use crate::engine::observe::View;
+use crate::engine::simulator::Number;
+use crate::engine::{Engine, Setup, Simulator};
+use crate::{Error, Result};
+
+/// One row for each agent of a run, here or elsewhere: agent i's begins at i · `stride`.
+#[derive(Debug)]
+pub struct Slab<'a, T> {
+    /// The numbers; between the end of a row and the start of the next there may be zeros.
+    pub numbers: &'a mut [T],
+    /// From the start of one row to the start of the next.
+    pub stride: usize,
+}
+
+/// Brings the rows of agents that are elsewhere to those that hear them here, and the other way round.
+pub trait Carrier<T> {
+    /// Called once an exchange of the round that turns state k into state k + 1, when all own agents have
+    /// filled their rows for the pull graph and for the push graph. Afterwards the rows of all agents that own
+    /// ones hear must be there.
+    fn carry(&mut self, k: u64, graphs: [Slab<'_, T>; 2]);
+}
+
+/// Nobody is elsewhere.
+pub(super) struct Alone;
+
+impl<T> Carrier<T> for Alone {
+    fn carry(&mut self, _k: u64, _graphs: [Slab<'_, T>; 2]) {}
+}
+
+/// Some agents of a run.
+#[derive(Debug)]
+pub struct Part<'a, T: Number = f64> {
+    simulator: Simulator<'a, T>,
+    own: Range<usize>,
+}
+
+impl<'a, T: Number> Part<'a, T> {
+    /// Sets up the agents `own` at state 0. Memory is taken for these, and for those of others as far as their
+    /// rows are used.
+    pub fn new(setup: Setup<'a>, own: Range<usize>) -> Result<Self> {
+        let n = setup.problem.agents();
+        if own.start >= own.end || own.end > n {
+            let expected = "some of the agents that there are";
+            return Err(Error::parameter("part", "agents", format!("{own:?} of {n}"), expected));
+        }
+        Ok(Self { simulator: T::set_up(setup, own.clone())?, own })
+    }
+
+    /// Who is here.
+    pub fn own(&self) -> Range<usize> {
+        self.own.clone()
+    }
+
+    /// Rounds done: the state is state k.
+    pub fn rounds_done(&self) -> u64 {
+        self.simulator.k
+    }
+
+    /// One round of the own agents. An error is a gradient that could not be made.
+    pub fn round(&mut self, carrier: &mut dyn Carrier<T>) -> Result<()> {
+        T::round(&mut self.simulator, carrier)
+    }
+
+    /// The state rows of all agents. Those of others are what was last written into them.
+    pub fn states(&mut self) -> Slab<'_, T> {
+        self.simulator.state_rows()
+    }
+
+    /// Goes on from state k, whose rows have been written into [`Self::states`].
+    pub fn resume(&mut self, k: u64) {
+        self.simulator.k = k;
+    }
+
+    /// What observers see; it is the state of the run once the rows of others have been written into
+    /// [`Self::states`].
+    pub fn view(&self) -> View<'_> {
+        self.simulator.view()
+    }
+
+    /// The hash of all states, under the same condition.
+    pub fn state_hash(&self) -> String {
+        self.simulator.state_hash()
+    }
+}
