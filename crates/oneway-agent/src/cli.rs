@@ -97,6 +97,12 @@ enum Command {
         #[arg(long)]
         keys: Option<PathBuf>,
     },
+    /// Run an experiment on the processes of an MPI job: hands over to `oneway-mpi`, see docs/clusters.md
+    Mpi {
+        /// The words of `oneway-mpi`: the experiment, and its options
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+        words: Vec<std::ffi::OsString>,
+    },
     /// Run one agent from its config
     Run {
         /// What `plan` wrote for this agent
@@ -216,6 +222,7 @@ fn command(command: Command) -> Result<ExitCode> {
                 }
             })
         }
+        Command::Mpi { words } => mpi(&words),
         Command::Plan(args) => {
             let hosts = read_hosts(&args.hosts, args.keys)?;
             let mut behaviour = args.behaviour.behaviour();
@@ -238,7 +245,7 @@ fn command(command: Command) -> Result<ExitCode> {
             let addresses = top::addresses(&folder)?;
             loop {
                 let clear = if once { "" } else { "\x1b[2J\x1b[H" };
-                write!(std::io::stdout(), "{clear}{}", top::look(&addresses))?;
+                write!(std::io::stdout(), "{clear}{}", top::look(&addresses, top::width()))?;
                 if once {
                     return Ok(ExitCode::SUCCESS);
                 }
@@ -274,6 +281,18 @@ fn command(command: Command) -> Result<ExitCode> {
             }
         }
     }
+}
+
+/// Becomes `oneway-mpi`, which lies beside this program or is on the path. It is a program of its own because
+/// it needs an MPI library to be built.
+fn mpi(words: &[std::ffi::OsString]) -> Result<ExitCode> {
+    use std::os::unix::process::CommandExt as _;
+    let beside = std::env::current_exe().ok().map(|own| own.with_file_name("oneway-mpi"));
+    let program = beside.filter(|program| program.exists()).unwrap_or_else(|| "oneway-mpi".into());
+    let error = std::process::Command::new(&program).args(words).exec(); // returns only if it fails
+    Err(error).context(
+        "cannot start oneway-mpi: build it where MPI is, `cargo build --release -p oneway-mpi --features mpi`",
+    )
 }
 
 /// Shows all agents on a local page, until Ctrl-C; where they publish estimates, also what is made of those.

@@ -19,7 +19,7 @@ use crate::experiment::measure::MeasureSpec;
 use crate::experiment::plan::{Cell, Entry, Plan};
 use crate::experiment::problem::{OwnRows, ProblemSpec, Problems, Rows};
 use crate::experiment::spec::{RunSpec, Spec};
-use crate::results::cells::{CellResult, CellStatus, End, Ran};
+use crate::results::cells::{CellResult, CellStatus, CellStore, End, Ran};
 use crate::results::folder::OutputFolder;
 use crate::results::manifest::Purpose;
 use crate::runner::look_every;
@@ -71,6 +71,35 @@ impl Networked {
     pub fn save(&self, folder: &Path, results: Vec<(NetworkedCell<'_>, Ended)>) -> Result<Vec<PathBuf>> {
         let ran: Vec<Ran<'_>> = results.into_iter().map(|(cell, ended)| ended.of(cell.cell)).collect();
         crate::results::save(&OutputFolder::prepare(folder)?, &self.plan, Purpose::Figures, &ran)
+    }
+}
+
+/// What a folder keeps of cells that came to their end, as `oneway run` does: neither runs them again.
+#[derive(Debug)]
+pub struct Kept(CellStore);
+
+impl Kept {
+    /// That of an output folder.
+    pub fn new(folder: &Path) -> Self {
+        Self(CellStore::new(folder))
+    }
+
+    /// What came of a cell, if it is known.
+    pub fn get(&self, cell: &NetworkedCell<'_>) -> Option<Ended> {
+        let CellResult { end, points, .. } = self.0.get(cell.key())?;
+        Some(Ended {
+            diverged: end.status == CellStatus::Diverged,
+            rounds: end.rounds,
+            state_hash: end.state_hash,
+            seconds: end.seconds_stepping,
+            seconds_observing: end.seconds_observing,
+            points: points.to_vec(),
+        })
+    }
+
+    /// Keeps what came of a cell.
+    pub fn put(&self, cell: &NetworkedCell<'_>, ended: &Ended) -> Result<()> {
+        self.0.put(cell.key(), &ended.clone().of(cell.cell.clone()).result)
     }
 }
 

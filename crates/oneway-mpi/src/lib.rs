@@ -1,0 +1,23 @@
+//! A run's agents over the processes of an MPI job: `mpirun -n 8 oneway-mpi FILE`.
+//!
+//! Each process has a [block](blocks) of agents and makes the simulator's own passes over them
+//! ([`oneway::engine::Part`]). Between sending and hearing, [`Links`](links::Links) bring rows from process to
+//! process: one message for each ordered pair of processes with a link between them, graph and exchange. Rank
+//! 0 measures, keeps [checkpoints](checkpoint) and writes the results, which are the simulator's to the bit.
+//!
+//! What processes are to each other is a [`World`]. MPI's is behind the feature `mpi`; that of
+//! [threads](world::threads) needs no MPI, and tests everything else.
+
+#[cfg(feature = "mpi")]
+mod args;
+pub mod blocks;
+pub mod checkpoint;
+#[cfg(feature = "mpi")]
+pub mod cli;
+#[cfg(feature = "mpi")]
+mod job;
+pub mod links;
+pub mod run;
+pub mod world;
+
+pub use world::World;

@@ -1,0 +1,286 @@
+//! One cell, on all processes.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use oneway::engine::is_sound;
+use oneway::engine::metrics::Measurement;
+use oneway::engine::part::{Part, Slab};
+use oneway::engine::record::Recorder;
+use oneway::numeric::Precision;
+use oneway_experiment::networked::{Ended, NetworkedCell};
+
+use crate::blocks::block;
+use crate::checkpoint::Checkpoint;
+use crate::links::Links;
+use crate::world::{Message, Row, World};
+
+/// The kind of messages with states.
+const STATES: i32 = 2;
+
+/// Seconds between two moments at which processes look whether one of them was asked to stop.
+const AGREE_EVERY: f64 = 0.1;
+
+/// What the outside asks of a run: signals set these, in any process.
+#[derive(Debug, Default)]
+pub struct Asked {
+    /// Write a checkpoint, and stop.
+    pub stop: Arc<AtomicBool>,
+    /// Write a checkpoint, and go on.
+    pub save: Arc<AtomicBool>,
+}
+
+/// How to run a cell.
+#[derive(Debug, Clone, Copy)]
+pub struct How<'a> {
+    /// The checkpoint's file.
+    pub checkpoint: &'a Path,
+    /// Rounds between two checkpoints; 0 for those only that are asked for.
+    pub every: u64,
+    /// Whether to go on from the file.
+    pub resume: bool,
+    /// Signals.
+    pub asked: &'a Asked,
+}
+
+/// What rank 0 knows at the end.
+#[derive(Debug)]
+pub enum Reached {
+    /// The end of the run.
+    End {
+        /// What came of it; nothing on other ranks.
+        ended: Option<Box<Ended>>,
+        /// The share of the rounds' time that went into messages, waiting included, where it was largest.
+        messages: f64,
+    },
+    /// A round in which it was asked to stop. There is a checkpoint of it.
+    Stopped(u64),
+}
+
+/// Runs a cell.
+///
+/// # Errors
+/// A checkpoint that cannot be gone on from, said by rank 0 only. Errors of the run itself end all processes.
+pub fn run<W: World>(world: &W, cell: &NetworkedCell<'_>, how: How<'_>) -> Result<Reached> {
+    match cell.precision() {
+        Precision::F64 => Cell::<W, f64>::begin(world, cell, how)?.finish(),
+        Precision::F32 => Cell::<W, f32>::begin(world, cell, how)?.finish(),
+    }
+}
+
+struct Cell<'a, 'w, W, T: Row> {
+    world: &'w W,
+    cell: &'w NetworkedCell<'a>,
+    how: How<'w>,
+    part: Part<'a, T>,
+    links: Links<'w, W, T>,
+    /// Numbers in a state.
+    width: usize,
+    recorder: Recorder,
+    /// What was measured before the run went on.
+    before: Vec<Measurement>,
+    /// Rounds that were done, and their seconds, when it did.
+    first: u64,
+    seconds_before: f64,
+    /// Whether it went on from a checkpoint.
+    resumed: bool,
+}
+
+impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
+    fn begin(world: &'w W, cell: &'w NetworkedCell<'a>, how: How<'w>) -> Result<Self> {
+        let setup = cell.setup();
+        let n = setup.problem.agents();
+        let width = setup.method.profile_on(setup.problem).state.len(setup.problem.dim());
+        let extras = if world.rank() == 0 { cell.extras() } else { Default::default() };
+        let mut begun = Self {
+            world,
+            cell,
+            how,
+            part: Part::new(setup, block(n, world.size(), world.rank()))?,
+            links: Links::new(world, setup.topology),
+            width,
+            recorder: Recorder::new(extras),
+            before: vec![],
+            first: 0,
+            seconds_before: 0.0,
+            resumed: false,
+        };
+        begun.resume(n)?;
+        Ok(begun)
+    }
+
+    /// Goes on from the checkpoint, if rank 0 has one.
+    fn resume(&mut self, n: usize) -> Result<()> {
+        let mut found = Ok(None);
+        if self.world.rank() == 0 && self.how.resume {
+            found = Checkpoint::read(self.how.checkpoint, self.cell.key(), n * self.width);
+        }
+        let k = found.as_ref().ok().and_then(Option::as_ref).map_or(-1.0, |found| found.k as f64);
+        let [k, wrong] = self.world.max([k, if found.is_err() { 1.0 } else { 0.0 }]);
+        let found = found?;
+        anyhow::ensure!(wrong == 0.0, "rank 0 cannot go on");
+        if k < 0.0 {
+            return Ok(());
+        }
+        let (rank, ranks, width) = (self.world.rank(), self.world.size(), self.width);
+        let mut states = self.part.states();
+        if let Some(Checkpoint { k, seconds, points, states: kept }) = found {
+            for (agent, row) in kept.chunks_exact(width.max(1)).enumerate() {
+                let to = &mut states.numbers[agent * states.stride..][..width];
+                to.iter_mut().zip(row).for_each(|(to, x)| *to = T::from_f64(*x));
+            }
+            (self.before, self.first, self.seconds_before) = (points, k, seconds);
+            let part = |peer| {
+                let agents = block(n, ranks, peer);
+                let numbers = &states.numbers[agents.start * states.stride..agents.end * states.stride];
+                Message { peer, kind: STATES, numbers }
+            };
+            self.world.exchange((1..ranks).map(part).collect(), vec![]);
+        } else {
+            self.first = k as u64;
+            let own = own_rows(&mut states, block(n, ranks, rank));
+            self.world.exchange(vec![], vec![Message { peer: 0, kind: STATES, numbers: own }]);
+        }
+        self.part.resume(self.first);
+        self.resumed = true;
+        Ok(())
+    }
+
+    /// Does all rounds that are left.
+    fn finish(mut self) -> Result<Reached> {
+        let (rounds, every) = (self.cell.rounds(), self.cell.record_every());
+        let (mut stepping, mut observing) = (self.seconds_before, 0.0);
+        let mut agree_at = self.first;
+        let mut lap = Instant::now();
+        loop {
+            let k = self.part.rounds_done();
+            let looks = k.is_multiple_of(self.cell.look_every()) || k == rounds;
+            let [mut unsound, mut stop, mut save] = [false; 3];
+            if looks || k == agree_at {
+                let asked = |flag: &AtomicBool| f64::from(u8::from(flag.swap(false, Ordering::Relaxed)));
+                let own = looks && !self.is_sound();
+                let pace = (stepping - self.seconds_before) / (k - self.first).max(1) as f64;
+                let asks = [asked(&self.how.asked.stop), asked(&self.how.asked.save)];
+                let agreed = self.world.max([f64::from(u8::from(own)), asks[0], asks[1], pace]);
+                [unsound, stop, save] = [0, 1, 2].map(|i| agreed[i] > 0.0);
+                agree_at = k + ((AGREE_EVERY / agreed[3].max(1e-9)) as u64).max(1);
+            }
+            let is_new = k > self.first || !self.resumed; // a checkpoint has what was measured of its state
+            let recorded = !unsound && is_new && (k.is_multiple_of(every) || k == rounds);
+            let ends = unsound || k >= rounds;
+            let due = self.how.every > 0 && k.is_multiple_of(self.how.every) && k > self.first;
+            let saves = !ends && (due || stop || save);
+            if recorded || ends || saves {
+                self.gather();
+            }
+            if recorded && self.world.rank() == 0 {
+                let done = self.recorder.record(&self.part.view());
+                self.or_abort(done.context("it cannot be measured"));
+            }
+            if ends {
+                observing += lap.elapsed().as_secs_f64();
+                let here = (stepping - self.seconds_before).max(1e-9);
+                let [messages] = self.world.max([self.links.seconds() / here]);
+                let ended = self.ended(unsound, stepping, observing);
+                return Ok(Reached::End { ended, messages });
+            }
+            if saves && self.world.rank() == 0 {
+                let saved = self.save(stepping);
+                if stop {
+                    self.or_abort(saved);
+                } else if let Err(error) = saved {
+                    eprintln!("oneway-mpi: no checkpoint at round {k}: {error:#}");
+                }
+            }
+            if stop {
+                return Ok(Reached::Stopped(k));
+            }
+            observing += lap.elapsed().as_secs_f64();
+            lap = Instant::now();
+            let next =
+                [(k / self.cell.look_every() + 1) * self.cell.look_every(), agree_at.max(k + 1), rounds];
+            let checkpoint = k.checked_div(self.how.every).map_or(rounds, |done| (done + 1) * self.how.every);
+            let next = next.into_iter().fold(checkpoint, u64::min);
+            for _ in k..next {
+                let done = self.part.round(&mut self.links);
+                self.or_abort(done.map_err(Into::into));
+            }
+            stepping += lap.elapsed().as_secs_f64();
+            lap = Instant::now();
+        }
+    }
+
+    fn is_sound(&mut self) -> bool {
+        let own = self.part.own();
+        let mut states = self.part.states();
+        let rows = own_rows(&mut states, own);
+        match T::as_f64(rows) {
+            Some(rows) => is_sound(rows),
+            None => {
+                rows.chunks(1024).all(|some| is_sound(&some.iter().map(|x| x.to_f64()).collect::<Vec<_>>()))
+            }
+        }
+    }
+
+    /// Brings all states to rank 0, to their places.
+    fn gather(&mut self) {
+        let (rank, ranks) = (self.world.rank(), self.world.size());
+        let n = self.cell.setup().problem.agents();
+        let own = self.part.own();
+        let mut states = self.part.states();
+        if rank > 0 {
+            let numbers: &[T] = own_rows(&mut states, own);
+            return self.world.exchange(vec![Message { peer: 0, kind: STATES, numbers }], vec![]);
+        }
+        let Slab { numbers, stride } = states;
+        let mut rest = &mut numbers[own.end * stride..];
+        let mut receives = vec![];
+        for peer in 1..ranks {
+            let (numbers, after) = rest.split_at_mut(block(n, ranks, peer).len() * stride);
+            receives.push(Message { peer, kind: STATES, numbers });
+            rest = after;
+        }
+        self.world.exchange(vec![], receives);
+    }
+
+    /// What was measured by now.
+    fn points(&mut self) -> Result<Vec<Measurement>> {
+        self.recorder.measure(&self.part.view())?;
+        Ok([&self.before[..], self.recorder.measured()].concat())
+    }
+
+    fn save(&mut self, seconds: f64) -> Result<()> {
+        let (k, width, points) = (self.part.rounds_done(), self.width, self.points()?);
+        let states = self.part.states();
+        let rows = states.numbers.chunks(states.stride.max(1));
+        let states = rows.flat_map(|row| row[..width].iter().map(|x| x.to_f64())).collect();
+        Checkpoint { k, seconds, points, states }.write(self.how.checkpoint, self.cell.key())
+    }
+
+    fn ended(&mut self, diverged: bool, seconds: f64, seconds_observing: f64) -> Option<Box<Ended>> {
+        if self.world.rank() > 0 {
+            return None;
+        }
+        let points = self.points();
+        let points = self.or_abort(points);
+        let (rounds, state_hash) = (self.part.rounds_done(), self.part.state_hash());
+        Some(Box::new(Ended { diverged, rounds, state_hash, seconds, seconds_observing, points }))
+    }
+
+    /// What is wrong in one process only would have the others wait: it ends all, and says which it is.
+    fn or_abort<R>(&self, done: Result<R>) -> R {
+        done.unwrap_or_else(|error| {
+            let (own, k) = (self.part.own(), self.part.rounds_done());
+            let (rank, last) = (self.world.rank(), own.end - 1);
+            eprintln!("oneway-mpi: rank {rank} (agents {} to {last}): round {k}: {error:#}", own.start);
+            self.world.abort(1)
+        })
+    }
+}
+
+fn own_rows<'r, T>(states: &'r mut Slab<'_, T>, own: std::ops::Range<usize>) -> &'r mut [T] {
+    &mut states.numbers[own.start * states.stride..own.end * states.stride]
+}

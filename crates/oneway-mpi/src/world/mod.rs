@@ -1,0 +1,72 @@
+//! What processes are to each other.
+
+#[cfg(feature = "mpi")]
+pub mod job;
+pub mod threads;
+
+use oneway::engine::simulator::Number;
+
+#[cfg(feature = "mpi")]
+pub use mpi::traits::Equivalence as Wire;
+
+/// Numbers that can travel. Without MPI all can.
+#[cfg(not(feature = "mpi"))]
+pub trait Wire {}
+
+#[cfg(not(feature = "mpi"))]
+impl<T> Wire for T {}
+
+/// Numbers of rows: `f64` or `f32`.
+pub trait Row: Number + Wire + Copy + 'static {}
+
+impl Row for f64 {}
+impl Row for f32 {}
+
+/// A message to or from another process. `kind` tells messages between the same two apart.
+#[derive(Debug)]
+pub struct Message<B> {
+    /// The other process.
+    pub peer: usize,
+    /// What it is.
+    pub kind: i32,
+    /// What it carries.
+    pub numbers: B,
+}
+
+/// All processes of a run, seen by one of them.
+pub trait World {
+    /// Which one this is, from 0.
+    fn rank(&self) -> usize;
+
+    /// How many there are.
+    fn size(&self) -> usize;
+
+    /// Sends and receives messages, and returns when all have come and all that are sent may be changed. The
+    /// others must send and receive the same.
+    fn exchange<T: Row>(&self, sends: Vec<Message<&[T]>>, receives: Vec<Message<&mut [T]>>);
+
+    /// The numbers of all processes, by rank; as many from each.
+    fn all_gather(&self, own: &[f64]) -> Vec<f64> {
+        let mut all = vec![0.0; own.len() * self.size()];
+        let others = || (0..self.size()).filter(|rank| *rank != self.rank());
+        let sends = others().map(|peer| Message { peer, kind: AGREED, numbers: own }).collect();
+        let parts = all.chunks_mut(own.len().max(1)).enumerate();
+        let (mine, theirs): (Vec<_>, Vec<_>) = parts.partition(|(rank, _)| *rank == self.rank());
+        mine.into_iter().for_each(|(_, part)| part.copy_from_slice(own));
+        let receive = |(peer, numbers)| Message { peer, kind: AGREED, numbers };
+        self.exchange(sends, theirs.into_iter().map(receive).collect());
+        all
+    }
+
+    /// The largest of all processes' numbers, one by one.
+    fn max<const N: usize>(&self, own: [f64; N]) -> [f64; N] {
+        let all = self.all_gather(&own);
+        std::array::from_fn(|i| all.iter().skip(i).step_by(N).copied().fold(f64::NEG_INFINITY, f64::max))
+    }
+
+    /// Ends all processes at once.
+    fn abort(&self, code: i32) -> !;
+}
+
+/// The kind of messages by which processes agree; those of rows are below it.
+const AGREED: i32 = 100;
