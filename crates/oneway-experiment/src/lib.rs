@@ -21,6 +21,7 @@ pub mod problem_facts;
 pub mod progress;
 pub mod results;
 pub mod runner;
+pub mod shard;
 
 pub use experiment::{Experiment, clock, fields, links, names, plan, problem, set, spec, supplies, sweep};
 pub use hash::sha256;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
+use clap::ValueEnum;
 use oneway::methods;
 use oneway_experiment::Experiment;
 use oneway_experiment::fields::Fields;
@@ -17,7 +18,8 @@ use oneway_experiment::supplies::Supplies;
 use serde_json::{Value, json};
 use toml::Table;
 
-use crate::cli::commands::{report, verify};
+use crate::cli::args::DeviceKind;
+use crate::cli::commands::{device, report, verify};
 use crate::draw::figure::palette::Palette;
 use crate::request::Request;
 use crate::studies::certify::{self, Region, Ways};
@@ -54,6 +56,16 @@ impl Inspect<'_> {
         let facts = Network::build(Request { spec, agents }, supplies)?.inspect(&methods, momentum)?;
         Ok(serde_json::to_value(facts)?)
     }
+}
+
+/// A runner whose cells run on a device, as `--device` names it: `cpu`, or `cuda` where there is a GPU.
+pub fn runner_on(device: &str, threads: Option<u16>) -> Result<Runner> {
+    let Ok(kind) = DeviceKind::from_str(device, false) else {
+        let known = DeviceKind::value_variants().iter().filter_map(DeviceKind::to_possible_value);
+        let known: Vec<String> = known.map(|value| format!("\"{}\"", value.get_name())).collect();
+        bail!("device \"{device}\" is not known: {}", known.join(" or "));
+    };
+    device::runner_on(kind, || Runner::new(threads))
 }
 
 /// The methods that `oneway inspect` asks about unless others are named.

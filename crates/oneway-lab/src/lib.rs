@@ -19,6 +19,7 @@ use clap::{CommandFactory, FromArgMatches};
 use oneway_experiment::names;
 
 use cli::args::{Args, Command};
+use cli::claims_args::ClaimsCommand;
 use cli::commands;
 use oneway::registry::Registry;
 
@@ -90,8 +91,12 @@ fn explained(wrong: &clap::Error) -> u8 {
 fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         Command::Reproduce(reproduce) => commands::reproduce::reproduce(&reproduce),
+        Command::Claims(claims) => match &claims.command {
+            ClaimsCommand::Map(map) => commands::claims::map(map),
+        },
         Command::New(new) => commands::new::new(&new),
         Command::Run(run) => commands::run::run(&run),
+        Command::Merge(merge) => commands::merge::merge(&merge),
         Command::Tune(tune) => commands::tune::tune(&tune),
         Command::Audit(audit) => commands::audit::audit(&audit),
         Command::Verify(verify) => commands::verify::verify(&verify),

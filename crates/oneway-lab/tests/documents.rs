@@ -18,8 +18,10 @@ fn experiments(folder: &Path) -> Vec<PathBuf> {
         true => experiments(&path),
         false => vec![path],
     });
-    // hosts of agents are no experiments
+    // hosts of agents are no experiments, nor are the readings and rules of the claims
     let is_one = |name: &str| name.ends_with(".toml") && !name.ends_with("-hosts.toml");
+    let is_claims = |path: &PathBuf| path.parent().is_some_and(|folder| folder.ends_with("claims"));
+    let found = found.filter(|path| !is_claims(path));
     found.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_one)).collect()
 }
 

@@ -5,6 +5,7 @@ pub mod curves;
 pub(crate) mod divergence;
 pub mod folder;
 pub mod manifest;
+pub mod merge;
 pub mod repetitions;
 pub mod stored;
 

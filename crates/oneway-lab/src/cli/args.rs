@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
+use oneway_experiment::shard::Shard;
 
+use super::claims_args::ClaimsArgs;
 use super::paper_args::{PlotArgs, TableArgs};
 use crate::request::TopologyFlags;
 use crate::studies::sweep_stability::Question;
@@ -22,10 +24,14 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Reproduce the paper: both experiments, a verdict on every claim, figures and a page
     Reproduce(ReproduceArgs),
+    /// Put the claims of the paper to every reading of what it leaves open
+    Claims(ClaimsArgs),
     /// Write a commented experiment file, from three answers or from flags
     New(NewArgs),
     /// Run an experiment file; writes curves.csv, summary.json, figures and report.html
     Run(RunArgs),
+    /// Put the results of shares together, as one run would have written them
+    Merge(MergeArgs),
     /// What theory says of an experiment (stable and certified steps, floor, bound) beside what is measured
     Certify(CertifyArgs),
     /// Find a good step size and momentum (or heavy ball) for each method on each topology of an experiment,
@@ -98,6 +104,9 @@ pub(crate) struct ReproduceArgs {
     /// Also run the study of what the paper leaves open
     #[arg(long)]
     pub(crate) sensitivity: bool,
+    /// Also print, for each verdict, its condition and the numbers that it rests on
+    #[arg(long)]
+    pub(crate) evidence: bool,
     /// Compute every cell again, also those that an earlier run has finished
     #[arg(long)]
     pub(crate) fresh: bool,
@@ -163,9 +172,12 @@ pub(crate) struct WatchArgs {
 pub(crate) struct RunArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
-    /// Folder for the results [default: out/ and the file's name]
+    /// Folder for the results [default: out/ and the file's name, and in that shard-I-of-K with --shard]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
+    /// Run a share of the cells only, without figures: one job of an array; see `oneway merge`
+    #[arg(long, value_name = "I/K", conflicts_with = "log_arrivals")]
+    pub(crate) shard: Option<Shard>,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
@@ -193,6 +205,19 @@ pub(crate) struct RunArgs {
     /// Change a setting: run.iterations=100, method.SMTPP.step.size=0.2; may be repeated
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) overrides: Vec<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct MergeArgs {
+    /// The results folders of all shares
+    #[arg(value_name = "DIR", required = true)]
+    pub(crate) dirs: Vec<PathBuf>,
+    /// Folder for the results
+    #[arg(long, value_name = "DIR", value_parser = output())]
+    pub(crate) out: PathBuf,
+    /// Write curves.csv and summary.json only: no figures, no page
+    #[arg(long)]
+    pub(crate) no_report: bool,
 }
 
 #[derive(Debug, clap::Args)]

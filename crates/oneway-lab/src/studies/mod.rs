@@ -3,6 +3,7 @@
 pub(crate) mod audit;
 pub(crate) mod certify;
 pub(crate) mod claims;
+pub(crate) mod claims_map;
 pub(crate) mod inspect;
 pub(crate) mod methods_page;
 pub(crate) mod sensitivity;

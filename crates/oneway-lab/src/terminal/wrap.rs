@@ -25,7 +25,7 @@ pub(super) fn wrap(line: &str, first: usize, rest: usize) -> Vec<String> {
             let begun = lines.last().is_some_and(|line| !line.trim_end().is_empty());
             if !begun || width(word) > rest {
                 // a word that fits no line: what fits of it, if that is more than a scrap
-                let head = head(word, room.saturating_sub(gap), !begun && room == rest);
+                let head = head(word, room.saturating_sub(gap), !begun && gap == 0 && room == rest);
                 if !head.is_empty() && gap <= room && (!begun || head.ends_with(BREAKS)) {
                     push(&mut lines, gap, head);
                     word = &word[head.len()..];
@@ -84,6 +84,7 @@ mod tests {
         assert_eq!(wrap("one two three", 4, 9), ["one", "two three"]);
         assert_eq!(wrap("", 5, 5), [""]);
         assert_eq!(wrap("a  b", 9, 9), ["a  b"], "spaces inside a line stay");
+        assert_eq!(wrap(" ,", 1, 1), ["", ","], "a space takes room too");
     }
 
     #[test]

@@ -7,11 +7,11 @@ use oneway_experiment::runner::Runner;
 use crate::cli::args::DeviceKind;
 use crate::terminal::warn;
 
-/// What makes engines on this device; nothing for the processors, whose engine needs none.
-pub(super) fn engines(device: DeviceKind) -> Result<Option<Box<dyn Engines>>> {
+/// The runner that `make` makes, on this device. The device comes first: what cannot be had is said at once.
+pub(crate) fn runner_on(device: DeviceKind, make: impl FnOnce() -> Result<Runner>) -> Result<Runner> {
     match device {
-        DeviceKind::Cpu => Ok(None),
-        DeviceKind::Cuda => cuda().map(Some),
+        DeviceKind::Cpu => make(),
+        DeviceKind::Cuda => cuda().and_then(|engines| Ok(make()?.on(engines))),
     }
 }
 

@@ -2,11 +2,13 @@
 
 pub(crate) mod audit;
 pub(crate) mod certify;
+pub(crate) mod claims;
 pub(crate) mod compare;
 pub(crate) mod data;
-mod device;
+pub(crate) mod device;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod merge;
 pub(crate) mod new;
 pub(crate) mod plot;
 pub(crate) mod replay;
@@ -46,19 +48,14 @@ fn runner(threads: Option<u16>) -> Result<Runner> {
     Ok(runner)
 }
 
+/// The same, on a device.
+fn runner_on(device: DeviceKind, threads: Option<u16>) -> Result<Runner> {
+    device::runner_on(device, || runner(threads))
+}
+
 /// Rounds that cells ask for.
 fn rounds(cells: &[Cell<'_>]) -> u64 {
     cells.iter().map(|cell| cell.entry.run.iterations).sum()
-}
-
-/// The same, on a device.
-fn runner_on(device: DeviceKind, threads: Option<u16>) -> Result<Runner> {
-    let engines = device::engines(device)?; // before anything else: what cannot be had is said at once
-    let runner = runner(threads)?;
-    Ok(match engines {
-        Some(engines) => runner.on(engines),
-        None => runner,
-    })
 }
 
 /// Where results of an experiment file go unless another folder is given: `out/` and the file's name, and a

@@ -19,6 +19,7 @@ use crate::cli::progress::Bar;
 use crate::draw::figure::gallery::{self, Picture};
 use crate::draw::report::final_values::final_values;
 use crate::draw::report::{Report, TableBlock, VerdictRow, page};
+use crate::studies::claims_map;
 use crate::studies::sensitivity::Sensitivity;
 use crate::terminal::{Screen, warn};
 
@@ -132,6 +133,8 @@ fn facts(part: &Stored) -> Vec<(String, String)> {
 /// A claim as `claims.json` has it.
 #[derive(Deserialize)]
 struct ClaimRecord {
+    #[serde(default)]
+    id: String,
     claim: String,
     source: String,
     measure: String,
@@ -146,7 +149,9 @@ fn verdicts(dir: &Path) -> Result<Vec<VerdictRow>> {
     let Ok(text) = std::fs::read_to_string(&path) else { return Ok(vec![]) };
     let claims: Vec<ClaimRecord> = serde_json::from_str(&text)
         .with_context(|| format!("{} is not what oneway wrote", path.display()))?;
+    let map = claims_map::Stored::read();
     let row = |record: ClaimRecord| VerdictRow {
+        shared: map.as_ref().and_then(|map| map.said_of(&record.id)).unwrap_or_default(),
         claim: capitalised(&record.claim),
         source: record.source,
         measure: record.measure,

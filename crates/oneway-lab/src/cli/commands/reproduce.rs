@@ -23,6 +23,7 @@ use crate::cli::args::ReproduceArgs;
 use crate::cli::commands::{rounds, table};
 use crate::cli::progress::{Bar, Part as Progress};
 use crate::studies::claims::{self, Experiments, OneStep, Studies};
+use crate::studies::claims_map::Stored;
 use crate::studies::sensitivity::Sensitivity;
 use crate::terminal::{Screen, warn};
 
@@ -199,7 +200,14 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode> {
     }
     drop(bar);
     let mut screen = Screen::stdout();
-    screen.table(&claims::table(&claims));
+    let map = Stored::read();
+    screen.table(&claims::lines(&claims, |id| map.as_ref()?.said_of(id)));
+    match args.evidence {
+        true => screen.table(&claims::table(&claims)),
+        false => {
+            screen.quiet("the conditions and the numbers: with --evidence, in claims.json and in the report");
+        }
+    }
     screen.summary(&claims::summary(&claims));
     screen.text(&format!(
         "{}  (figures as SVG, PNG and PDF beside it; {:.1} s)",
@@ -260,4 +268,43 @@ fn remove_stale(part: &Path) -> Result<()> {
         std::fs::remove_dir_all(part).with_context(|| format!("cannot remove {}", part.display()))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::studies::claims_map::{Known, Question, READINGS, RULES};
+
+    /// Nothing to decide here: the reading of `reproduce` is the map's first, cell by cell.
+    #[test]
+    fn the_paper_is_reproduced_in_the_reading_that_the_map_calls_its_words() {
+        // on the same samples, recorded as often and nothing more
+        let recorded = ["run.measure=[]".to_owned()];
+        let readings = READINGS.replace("record_every = 20", "record_every = 10");
+        let rules = RULES.replace("seed = 2020", "seed = 1");
+        let question = Question::new(&readings, &rules, false).unwrap();
+        let words = question.plans(0, &mut Known::default()).unwrap().remove(0);
+        for graph in [Graph::MultiSubRing, Graph::Exponential] {
+            let own = Part::Paper(graph);
+            let plan = Plan::new(&own.experiment(&recorded).unwrap()).unwrap();
+            let keys = |plan: &Plan, method: &str| {
+                let cells = plan.cells();
+                let named = |cell: &&Cell<'_>| {
+                    cell.entry.method_name == method && cell.entry.topology_name == own.folder()
+                };
+                cells.iter().filter(named).map(|cell| cell.key.clone()).collect::<Vec<_>>()
+            };
+            for (here, there) in [
+                ("SMTPP (trees)", "SMTPP"),
+                ("STPP", "STPP"),
+                ("SGP", "SGP"),
+                ("Push-DIGing", "Push-DIGing"),
+                ("CSGDM", "CSGDM"),
+            ] {
+                let (here, there) = (keys(&plan, here), keys(&words.plan, there));
+                assert_eq!(here.len(), 5);
+                assert_eq!(here, there, "{}", own.folder());
+            }
+        }
+    }
 }

@@ -14,6 +14,7 @@ use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::results::folder::OutputFolder;
 use oneway_experiment::results::manifest::Purpose;
 use oneway_experiment::results::save;
+use oneway_experiment::shard::Shard;
 
 use super::{default_folder, device, report, rounds};
 use crate::cli::args::RunArgs;
@@ -28,12 +29,16 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut problems = Problems::default();
     let experiment = Experiment::read(&args.file, &args.overrides)?;
     let plan = Plan::sharing(&experiment, &mut problems).with_context(|| args.file.display().to_string())?;
-    let out = args.out.clone().map_or_else(|| default_folder(&args.file, ""), Ok)?;
+    let inner = args.shard.map(Shard::folder).unwrap_or_default();
+    let out = args.out.clone().map_or_else(|| default_folder(&args.file, &inner), Ok)?;
     let mut runner = super::runner_on(args.device, args.threads)?;
     let watching = args.watch.then(|| Watching::listen(args.port, usual_port(&out))).transpose()?;
     let folder = OutputFolder::prepare(&out)?;
 
-    let cells = plan.cells();
+    let cells = match args.shard {
+        Some(shard) => shard.of(plan.cells()),
+        None => plan.cells(),
+    };
     if args.live || args.watch {
         let places = places(&experiment.variants, &plan.entries);
         runner = runner.showing_live(Live::begin(folder.path(), &cells, &places)?);
@@ -57,7 +62,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
             None => bar.aside(|| warn("no method is asynchronous, so there are no arrivals to log")),
         }
     }
-    if !args.no_report {
+    if !args.no_report && args.shard.is_none() {
         written.push(runner.install(|| report::write(folder.path(), false, &mut problems))?);
     }
     drop(bar);

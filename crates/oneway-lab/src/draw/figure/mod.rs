@@ -20,6 +20,7 @@ pub(crate) mod gallery;
 pub(crate) mod heat;
 mod layout;
 pub(crate) mod look;
+pub(crate) mod matrix;
 pub(crate) mod network;
 pub(crate) mod palette;
 mod pdf;

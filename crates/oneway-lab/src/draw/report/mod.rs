@@ -8,6 +8,7 @@ mod figures;
 pub(crate) mod final_values;
 mod maths;
 mod palette;
+pub(crate) mod readings;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,8 @@ pub(crate) struct Report {
     pub(crate) verdicts: Vec<VerdictRow>,
     /// Where each run ended.
     pub(crate) results: Vec<TableBlock>,
+    /// A walk through the readings of a map.
+    pub(crate) readings: Option<readings::Walk>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) networks: Vec<Drawing>,
     pub(crate) tables: Vec<TableBlock>,
@@ -49,6 +52,8 @@ pub(crate) struct VerdictRow {
     /// words are shown and counted as undecided.
     pub(crate) verdict: String,
     pub(crate) because: String,
+    /// In how many readings of the map it holds and fails, where the map has it.
+    pub(crate) shared: String,
 }
 
 /// A chart and the numbers behind it.
@@ -161,6 +166,9 @@ fn sections(report: &Report, palette: &palette::Palette) -> Vec<(&'static str, &
     }
     if !report.results.is_empty() {
         sections.push(("results", "Results", tables::tables(&report.results)));
+    }
+    if let Some(walk) = &report.readings {
+        sections.push(("readings", "Readings", readings::walk(walk)));
     }
     if !report.figures.is_empty() {
         sections.push(("figures", "Figures", figures::figures(&report.figures, palette)));

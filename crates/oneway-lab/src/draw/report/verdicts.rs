@@ -100,6 +100,7 @@ fn claim(row: &VerdictRow) -> Markup {
             }
             div.evidence {
                 @if !row.because.is_empty() { p { (maths::set(&row.because)) } }
+                @if !row.shared.is_empty() { p { b { "In the map of readings: " } (row.shared) } }
                 @if !row.numbers.is_empty() {
                     dl.numbers {
                         @for evidence in evidence(&row.numbers) {

@@ -242,6 +242,7 @@ fn verdict_row(checks: &[(&Audited, &Check)]) -> Option<VerdictRow> {
         },
         numbers: numbers.collect(),
         verdict: verdict(checks),
+        shared: String::new(),
         because: because(checks),
     })
 }

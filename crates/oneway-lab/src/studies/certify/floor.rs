@@ -40,7 +40,7 @@ pub(crate) struct Floor {
 }
 
 /// The floor at the raw step η, where ηh must stay below `limit`.
-pub(super) fn predicted(
+pub(crate) fn predicted(
     method: &dyn Method,
     topology: &Topology,
     (η, limit): (f64, f64),

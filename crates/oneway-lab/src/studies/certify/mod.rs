@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 pub(crate) use facts::Facts;
-pub(crate) use floor::Floor;
+pub(crate) use floor::{Floor, predicted};
 pub(crate) use measured::Measured;
 pub(crate) use region::{Region, Ways};
 
@@ -229,7 +229,7 @@ impl Problems {
 
 /// A number from dense linear algebra without its last digits, which depend on the machine's vector unit:
 /// same inputs, same bytes.
-fn settled(value: f64) -> f64 {
+pub(crate) fn settled(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
 

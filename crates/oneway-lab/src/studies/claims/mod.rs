@@ -19,7 +19,7 @@ use crate::number;
 use runs::Missing;
 use statistics::Answer;
 pub(crate) use studies::Studies;
-pub(crate) use table::{summary, table};
+pub(crate) use table::{lines, summary, table};
 
 /// One claim of the paper, and what became of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -168,6 +168,27 @@ mod tests {
     }
 
     #[test]
+    fn intervals_of_slopes_cover_as_they_say_however_few_the_points() {
+        use oneway::numeric::sample::{Draws, Purpose};
+        let covered = |points: u32, doubt: fn(PowerLaw) -> f64| {
+            const TRIALS: u64 = 20_000;
+            let covers = |trial: &u64| {
+                let mut draws = Draws::new(7, Purpose::Noise, points as usize, *trial);
+                let noisy = |i: u32| (2f64.powi(i as i32), (0.1 * draws.normal()).exp());
+                let fit = PowerLaw::fit(&(0..points).map(noisy).collect::<Vec<_>>());
+                fit.exponent.abs() <= doubt(fit)
+            };
+            (0..TRIALS).filter(covers).count() as f64 / TRIALS as f64
+        };
+        for points in [4, 5, 6] {
+            let students = covered(points, PowerLaw::doubt);
+            assert!((students - 0.95).abs() < 0.006, "{points} points: {students}");
+            let two = covered(points, |fit| 2.0 * fit.error);
+            assert!(two < 0.9, "± 2 standard errors of {points} points: {two}");
+        }
+    }
+
+    #[test]
     fn intervals_are_students() {
         // mean 3, s² = 2.5, t = 2.776: half = 2.776·√(2.5/5)
         let interval = Interval::new(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();

@@ -355,6 +355,25 @@ fn the_table_fits_terminals_of_every_width() {
 }
 
 #[test]
+fn a_line_a_claim_has_the_verdict_the_number_that_decides_and_its_share_of_readings() {
+    let claims = alike(&right(), &right_studies());
+    let mut screen = Screen::new(Terminal { width: Some(200), colours: false });
+    screen.table(&lines(&claims, |id| (id == "better-than-sgp").then(|| "holds in 3 % of 7".to_owned())));
+    let text = screen.into_text();
+    // what is measured under another label would be shown by its first number
+    for label in [
+        "ln(SMTPP/SGP) of loss at 900: ",
+        "exponent of λ, floor at x̄, multi-sub-ring: ",
+        "ln(STPP/SGP) of iterations to target: ",
+        "ln(SMTPP/CSGDM) of loss above F*, where largest: ",
+    ] {
+        assert!(text.contains(label), "{label} in {text}");
+    }
+    assert_eq!(text.matches("holds in 3 % of 7").count(), 1);
+    assert!(text.lines().count() < 3 * claims.len(), "{text}");
+}
+
+#[test]
 fn numbers_are_short_in_sentences() {
     let shown: Vec<String> =
         [0.392634, 120.0, -0.5, 1.07e6, 2e-16, 0.0, 33.31].iter().map(|&x| show(x)).collect();

@@ -147,8 +147,16 @@ fn hostile_text_stays_text() {
             measure: text(),
             numbers: vec![(text(), f64::NAN)],
             verdict: text(),
+            shared: String::new(),
             because: text(),
         }],
+        readings: Some(readings::Walk {
+            said: text(),
+            map: "<svg></svg>".to_owned(),
+            questions: vec![(text(), vec![text(), text()])],
+            readings: 1,
+            data: json!({ "claims": [text()] }),
+        }),
         figures: vec![figure("1"), figure("2")],
         networks: vec![Drawing { caption: text(), svg: "<svg></svg>".to_owned() }],
         tables: vec![TableBlock {
@@ -171,8 +179,12 @@ fn hostile_text_stays_text() {
     assert!(!page.contains("<script>alert"));
     assert!(!page.contains("<img"));
     assert!(!page.contains("<!--"));
-    assert_eq!(page.matches("</script").count(), 2, "the page's script and the numbers of its figures");
-    assert_eq!(page.matches("</style").count(), 2, "light and dark");
+    assert_eq!(
+        page.matches("</script").count(),
+        4,
+        "the scripts of the page and of its walk, and their numbers"
+    );
+    assert_eq!(page.matches("</style").count(), 3, "light, dark, and the walk's");
     assert_eq!(figure_data(&page)[0]["series"][0]["name"], hostile);
 }
 

@@ -32,6 +32,7 @@ pub(super) fn sample() -> Report {
             .to_owned(),
         verdicts: verdicts(),
         figures,
+        readings: None,
         results: vec![],
         networks: vec![network("Multi-Sub-Ring, n = 20", 20, 5), network("Exponential, n = 16", 16, 4)],
         tables: tables(),
@@ -90,6 +91,7 @@ fn verdicts() -> Vec<VerdictRow> {
             ("residual", 3.1e-16),
         ]),
         verdict: verdict.to_owned(),
+        shared: String::new(),
         because: "The ratio stays under its threshold in every repetition and on each of the three plateaus.".to_owned(),
     })
     .to_vec()
