@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from oneway import _native
+from oneway._command import command, flags
 from oneway._errors import Interrupted
 from oneway._progress import Bar
 from oneway.method import Method
@@ -19,6 +19,7 @@ from oneway.problems import Problem, ReadyProblem
 from oneway.results import Result, Tuned
 
 Step = float | Mapping[str, Any]
+Device = Literal["cpu", "cuda"]
 
 
 def run(
@@ -37,6 +38,7 @@ def run(
     clock: Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    device: Device = "cpu",
     out: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     callbacks: Sequence[Any] = (),
@@ -66,6 +68,9 @@ def run(
         Settings to change, by their paths: ``{"run.iterations": 100, "method.SMTPP.step.size": 0.2}``.
     threads : int
         Threads to use; results do not depend on it.
+    device : {"cpu", "cuda"}
+        What runs the rounds; results do not depend on it. What cannot run on a GPU stays on the processors,
+        and a warning names it with the reason.
     out : path
         A folder in which finished runs are kept and results are written, as ``oneway run`` does. By default
         nothing is written.
@@ -109,13 +114,15 @@ def run(
     observers = [observer.observe if hasattr(observer, "observe") else observer for observer in callbacks]
     try:
         with Bar(progress) as bar:
-            native, ended = experiment.run(
-                _threads(threads), None if out is None else Path(out), fresh, bar, _together(observers)
+            folder = None if out is None else Path(out)
+            native, stayed, ended = experiment.run(
+                _threads(threads), folder, fresh, bar, _together(observers), device
             )
     finally:
         for observer in callbacks:
             if hasattr(observer, "close"):
                 observer.close()
+    _warn_of(stayed)
     result = Result(native)
     if isinstance(ended, KeyboardInterrupt):
         raise Interrupted(result) from None
@@ -139,6 +146,7 @@ def tune(
     record_every: int | None = None,
     set: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    device: Device = "cpu",
     progress: bool | None = None,
 ) -> Tuned:
     """Find a good step size and momentum (or heavy ball) for each method on each topology, and compare them.
@@ -156,7 +164,8 @@ def tune(
         problem, topology, methods, 0.1 if step is None else step, run_settings, None, set
     )
     with Bar(progress) as bar:
-        found, toml, comparison = experiment.tune(by, _threads(threads), bar)
+        found, toml, comparison, stayed = experiment.tune(by, _threads(threads), bar, device)
+    _warn_of(stayed)
     return Tuned(found["best"], found["trials"], toml, comparison)
 
 
@@ -299,20 +308,14 @@ def reproduce(
     quick: bool = False,
     sensitivity: bool = False,
     threads: int | None = None,
+    device: Device = "cpu",
 ) -> list[dict[str, Any]]:
     """Reproduce the paper: both experiments, a verdict on every claim, figures and a page in ``out``.
 
     Returns the claims, as ``claims.json`` has them. ``quick`` takes two repetitions: a look, not a verdict.
     """
-    command = [sys.executable, "-m", "oneway", "reproduce", "--out", os.fspath(out)]
-    command += ["--quick"] if quick else []
-    command += ["--sensitivity"] if sensitivity else []
-    command += ["--threads", str(threads)] if threads is not None else []
-    done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    if done.returncode == 130:
-        raise KeyboardInterrupt
-    if done.returncode != 0:
-        raise ValueError(done.stderr.strip().removeprefix("oneway: "))
+    choices = {"quick": quick, "sensitivity": sensitivity, "threads": threads, "device": device}
+    command(["reproduce", f"--out={os.fspath(out)}", *flags(choices)])
     claims: list[dict[str, Any]] = json.loads((Path(out) / "claims.json").read_text(encoding="utf-8"))
     return claims
 
@@ -330,6 +333,12 @@ def methods() -> dict[str, dict[str, Any]]:
 def topologies() -> dict[str, dict[str, Any]]:
     """Return all families of topologies by name, with their parameters."""
     return {entry["name"]: entry for entry in _native.names()["topologies"]}
+
+
+def _warn_of(stayed: Sequence[tuple[str, str]]) -> None:
+    """Name what ran on the processors although another device was asked for."""
+    for what, why in stayed:
+        warnings.warn(f"{what} ran on the CPU: {why}", RuntimeWarning, stacklevel=3)
 
 
 def _threads(threads: int | None) -> int | None:

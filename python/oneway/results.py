@@ -4,33 +4,22 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from oneway import _native
+from oneway._command import command, flags
+from oneway._drawing import QUANTITIES, Axis, Band, curves, picture, sparkline, strokes_of
 
-if TYPE_CHECKING:
-    import os
-
+if TYPE_CHECKING:  # `import oneway` is quick, and NumPy is not
     import numpy as np
 
 __all__ = ["Result", "Tuned"]
-
-QUANTITIES = {
-    "loss": "F(x̄)",
-    "grad_norm_sq": "‖∇F(x̄)‖²",
-    "consensus_error": "consensus error",
-    "tracking_error": "tracking error",
-    "momentum_error": "momentum error",
-    "conservation_error": "conservation error",
-    "test_accuracy": "test accuracy",
-    "loss_gap": "F(x̄) − F*",
-    "agents_grad_norm_sq": "mean of ‖∇F(x_i)‖²",
-}
-AXES = {"iteration": "iteration", "bytes_sent": "bytes sent", "time": "virtual time"}
-
 
 class Result:
     """What came of a run.
@@ -193,75 +182,53 @@ class Result:
         """Save into a folder, draw figures there, and write a page about it; return the page."""
         return Path(_native.report(self.save(folder), all))
 
+    def figures(self, folder: str | os.PathLike[str], **choices: Any) -> list[Path]:
+        """Draw figures for a paper into a folder, as ``oneway plot`` does; return the files, captions among
+        them.
+
+        Keyword arguments are the flags of that command: ``preset="ieee"``, ``y=["loss", "gradient"]``,
+        ``x="bytes"``, ``band="se"``, ``size="8x5"``, ``methods=[…]``, ``format=["pdf", "pgf"]``,
+        ``no_title=True``.
+
+        Examples
+        --------
+        >>> import oneway as ow, tempfile
+        >>> result = ow.run(ow.problems.quadratic(dim=3), "ring", "smtpp", agents=4, step=0.1, iterations=50)
+        >>> [path.suffix for path in result.figures(tempfile.mkdtemp(), y="loss", format="svg")]
+        ['.txt', '.svg']
+        """
+        with tempfile.TemporaryDirectory() as results, tempfile.TemporaryDirectory() as drawn:
+            command(["plot", str(self.save(results)), f"--out={drawn}", *flags(choices)])
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            return [Path(shutil.copy(path, folder)) for path in sorted(Path(drawn).iterdir())]
+
+    def table(self, **choices: Any) -> str:
+        """Final values ± standard errors as text, Markdown, LaTeX or CSV, as ``oneway table`` writes them.
+
+        Keyword arguments are the flags of that command: ``y="loss"``, ``format="latex"``, ``last=5``,
+        ``methods=[…]``.
+        """
+        with tempfile.TemporaryDirectory() as results:
+            return command(["table", str(self.save(results)), *flags(choices)])
+
     def plot(
         self,
         quantity: str = "loss",
         *,
-        x: Literal["iteration", "bytes_sent", "time"] = "iteration",
+        x: Axis = "iteration",
         topology: str | None = None,
         methods: Sequence[str] | None = None,
         ax: Any = None,
-        band: bool = True,
+        band: Band = True,
     ) -> Any:
-        """Draw the mean over repetitions, with a band from the least to the largest.
+        """Draw the mean over repetitions, with a band: by default from the least to the largest.
 
-        Colours and dashes are those of our figures.
+        ``"se"`` is the mean ± its standard error, ``"quantiles"`` reaches from the lower to the upper
+        quartile. Colours and dashes are those of our figures; :meth:`figures` draws those themselves.
 
         Returns the ``matplotlib`` axes.
         """
-        import matplotlib.pyplot as plt
-        import numpy as np
-
-        if quantity not in QUANTITIES:
-            raise ValueError(f"quantity={quantity!r}: give one of {', '.join(QUANTITIES)}")
-        topologies = list(dict.fromkeys(cell["topology"] for cell in self._cells))
-        if topology is None:
-            if len(topologies) != 1:
-                raise ValueError(
-                    f"there are several topologies: give one of {', '.join(topologies)} as topology="
-                )
-            topology = topologies[0]
-        groups = {method: cells for (where, method), cells in self._groups().items() if where == topology}
-        shown = list(groups) if methods is None else list(methods)
-        unknown = [name for name in shown if name not in groups]
-        if unknown:
-            raise ValueError(f"there is no {unknown[0]!r} on {topology!r}: give some of {', '.join(groups)}")
-        measured = [cell["columns"] for cell in self._cells]
-        have = [
-            name for name in QUANTITIES if any(not np.isnan(run.get(name, np.nan)).all() for run in measured)
-        ]
-        if quantity not in have:
-            raise ValueError(f"nothing here has {quantity!r}: there are {', '.join(have)}")
-        ax = plt.gca() if ax is None else ax
-        styles = dict(zip(groups, _native.styles(list(groups)), strict=True))
-        for method in shown:
-            runs = [
-                cell["columns"]
-                for cell in groups[method]
-                if quantity in cell["columns"] and x in cell["columns"]
-            ]
-            runs = [run for run in runs if len(run[x]) and not np.isnan(run[quantity]).all()]
-            if not runs:
-                continue
-            length = min(len(run[x]) for run in runs)
-            values = np.array([run[quantity][:length] for run in runs])
-            colour, dash = styles[method]
-            line = "-" if dash is None else (0, tuple(float(part) for part in dash.split()))
-            axis = runs[0][x][:length]
-            ax.plot(axis, values.mean(axis=0), color=colour, linestyle=line, linewidth=1.6, label=method)
-            if band and len(runs) > 1:
-                ax.fill_between(
-                    axis, values.min(axis=0), values.max(axis=0), color=colour, alpha=0.15, linewidth=0
-                )
-        ax.set_xlabel(AXES[x])
-        ax.set_ylabel(QUANTITIES[quantity])
-        if quantity != "test_accuracy":
-            ax.set_yscale("log")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(axis="y", color="#e4e4e4", linewidth=0.8)
-        ax.set_axisbelow(True)
-        ax.legend(frameon=False)
-        return ax
+        return curves(self._groups(), quantity, x=x, topology=topology, methods=methods, ax=ax, band=band)
 
     def __repr__(self) -> str:
         rows = [("topology", "method", "loss", "‖∇F(x̄)‖²", "status")]
@@ -288,15 +255,15 @@ class Result:
         )
         body = ""
         groups = self._groups()
-        strokes = _strokes(method for _, method in groups)
+        strokes = strokes_of(method for _, method in groups)
         for row in self.final:
             cells = groups[row["topology"], row["method"]]
-            line = _sparkline(cells[0]["columns"], strokes[row["method"]])
+            line = sparkline(cells[0]["columns"], strokes[row["method"]])
             texts = (row["topology"], row["method"], _shown(row, "loss"), _shown(row, "grad_norm_sq"))
             body += "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in texts)
             body += f"<td>{line}</td><td>{html.escape(row['status'])}</td></tr>"
         return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{_picture(groups, strokes)}"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{picture(groups, strokes)}"
         )
 
 
@@ -317,68 +284,6 @@ def _shown(row: dict[str, Any], name: str) -> str:
         return "–"
     error = row[f"{name}_stderr"]
     return f"{row[name]:.4g}" if math.isnan(error) else f"{row[name]:.4g} ± {error:.1g}"
-
-
-def _strokes(methods: Iterable[str]) -> dict[str, str]:
-    """How the line of each method is drawn, as attributes of an SVG."""
-    names = list(dict.fromkeys(methods))
-    return {
-        name: f'fill="none" stroke="{colour}" stroke-width="1.6"'
-        + (f' stroke-dasharray="{dash}"' if dash else "")
-        for name, (colour, dash) in zip(names, _native.styles(names), strict=True)
-    }
-
-
-def _points(
-    columns: dict[str, Any], box: tuple[float, float, float, float], span: tuple[float, float, float, float]
-) -> str:
-    """The gradient norm over iterations, on a logarithmic scale, as points of an SVG."""
-    left, top, width, height = box
-    first, last, low, high = span
-    points = []
-    for k, value in zip(columns["iteration"], columns["grad_norm_sq"], strict=True):
-        if value > 0 and math.isfinite(value):
-            x = left + width * (float(k) - first) / max(last - first, 1)
-            y = top + height * (high - math.log10(value)) / max(high - low, 1e-9)
-            points.append(f"{x:.1f},{y:.1f}")
-    return " ".join(points)
-
-
-def _span(curves: Iterable[dict[str, Any]]) -> tuple[float, float, float, float] | None:
-    curves = list(curves)
-    values = [math.log10(v) for c in curves for v in c["grad_norm_sq"] if v > 0 and math.isfinite(v)]
-    iterations = [float(k) for c in curves for k in c["iteration"]]
-    return (min(iterations), max(iterations), min(values), max(values)) if values else None
-
-
-def _sparkline(columns: dict[str, Any], stroke: str) -> str:
-    span = _span([columns])
-    if span is None:
-        return ""
-    points = _points(columns, (1, 2, 78, 16), span)
-    line = f'<polyline points="{points}" {stroke}/>'
-    return f'<svg width="80" height="20">{line}</svg>'
-
-
-def _picture(groups: dict[tuple[str, str], list[dict[str, Any]]], strokes: dict[str, str]) -> str:
-    """‖∇F(x̄)‖² of the first repetition of each, over iterations."""
-    span = _span(cells[0]["columns"] for cells in groups.values())
-    if span is None:
-        return ""
-    lines = "".join(
-        f'<polyline points="{_points(cells[0]["columns"], (50, 8, 420, 150), span)}" {strokes[method]}>'
-        f"<title>{html.escape(f'{method} on {topology}')}</title></polyline>"
-        for (topology, method), cells in groups.items()
-    )
-    text = 'font-size="11" fill="currentColor"'
-    return (
-        f'<svg width="480" height="190" role="img" aria-label="squared gradient norm over iterations">{lines}'
-        f'<text x="46" y="14" text-anchor="end" {text}>{10 ** span[3]:.1e}</text>'
-        f'<text x="46" y="158" text-anchor="end" {text}>{10 ** span[2]:.1e}</text>'
-        f'<text x="50" y="176" {text}>{span[0]:.0f}</text>'
-        f'<text x="470" y="176" text-anchor="end" {text}>{span[1]:.0f}</text>'
-        f'<text x="260" y="186" text-anchor="middle" {text}>iteration · ‖∇F(x̄)‖²</text></svg>'
-    )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import multiprocessing
+import shutil
 import signal
 import subprocess
 import sys
@@ -198,3 +199,22 @@ def test_reproduce_gives_the_claims(tmp_path: Path) -> None:
     assert len(claims) >= 15
     assert all(claim["verdict"] for claim in claims)
     assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_a_device_that_is_not_there_is_refused_and_one_that_is_changes_no_bit(tmp_path: Path) -> None:
+    problem = ow.problems.quadratic(dim=3)
+    settings = {"agents": 4, "step": 0.1, "iterations": 20}
+    with pytest.raises(ValueError, match='device "tpu" is not known: "cpu" or "cuda"'):
+        ow.run(problem, "ring", "smtpp", device="tpu", **settings)  # type: ignore[arg-type]
+    if not shutil.which("nvidia-smi"):
+        with pytest.raises(ValueError, match="no CUDA here: "):
+            ow.run(problem, "ring", "smtpp", device="cuda", out=tmp_path / "there", **settings)
+        assert not (tmp_path / "there").exists()
+        with pytest.raises(ValueError, match="no CUDA here: "):
+            ow.tune(problem, "ring", "smtpp", device="cuda", **settings)
+        return
+    there = ow.run(problem, "ring", "smtpp", device="cuda", **settings)
+    assert there.state_hash == ow.run(problem, "ring", "smtpp", device="cpu", **settings).state_hash
+    own = ow.Problem(lambda x, a, d: x, dim=3, agents=4, start=[1, 1, 1])
+    with pytest.warns(RuntimeWarning, match="ran on the CPU: "):
+        ow.run(own, "ring", "smtpp", device="cuda", step=0.1, iterations=5)

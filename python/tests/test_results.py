@@ -11,6 +11,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from conftest import command
+from matplotlib.figure import Figure
 
 import oneway as ow
 
@@ -135,3 +136,32 @@ def test_files_that_are_not_there_are_file_errors() -> None:
         ow.run("nowhere.toml")
     with pytest.raises(TypeError, match="a int is no problem"):
         ow.run(3, "ring", "smtpp", agents=3, step=0.1, iterations=5)
+
+
+def test_figures_and_tables_are_those_of_the_command(result: ow.Result, tmp_path: Path) -> None:
+    drawn = result.figures(tmp_path / "here", y="loss", band="se", preset="ieee", format=["svg", "csv"])
+    saved = result.save(tmp_path / "saved")
+    choices = ["--y=loss", "--band=se", "--preset=ieee", "--format=svg,csv"]
+    assert command("plot", saved, "--out=there", *choices, at=tmp_path).returncode == 0
+    there = sorted((tmp_path / "there").iterdir())
+    assert [path.name for path in drawn] == [path.name for path in there]
+    assert [path.read_bytes() for path in drawn] == [path.read_bytes() for path in there]
+    assert result.figures(tmp_path / "here", y="loss", format="svg")  # once more, over the first
+    assert result.table(y="loss", format="csv").count("smtpp") == 2  # on each topology
+    with pytest.raises(ValueError, match="unknown quantity `nonsense`"):
+        result.table(y="nonsense")
+    with pytest.raises(ValueError, match="unexpected argument '--colour'"):
+        result.figures(tmp_path / "none", colour="red")
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("band", ["minmax", "se", "quantiles"])
+def test_a_band_holds_the_line_and_unknown_ones_are_refused(result: ow.Result, band: str) -> None:
+    ax = result.plot(band=band, topology="ring", methods=["smtpp"], ax=Figure().subplots())  # type: ignore[arg-type]
+    (line,), (area,) = ax.lines, ax.collections
+    ends = area.get_paths()[0].vertices
+    for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True):
+        column = ends[ends[:, 0] == x, 1]
+        assert column.min() <= y <= column.max()
+    with pytest.raises(ValueError, match="give one of minmax, se, quantiles, none"):
+        result.plot(band="wide", topology="ring")  # type: ignore[arg-type]

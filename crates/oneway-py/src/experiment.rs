@@ -25,6 +25,15 @@ use crate::problem::{Failure, PythonProblem};
 use crate::result::RunResult;
 use crate::settings;
 
+/// What stayed on the processors although another device was asked for: what it is, and why.
+type Stayed = Vec<(String, String)>;
+
+/// What came of a run; what stayed on the processors; the exception that ended it early.
+type Ran = (RunResult, Stayed, Option<PyErr>);
+
+/// What tuning found; settings with it; the comparison; what stayed on the processors.
+type Tuning<'py> = (Bound<'py, PyAny>, Vec<String>, String, Stayed);
+
 /// What is minimised, given by Python functions.
 #[pyclass(frozen, module = "oneway._native")]
 #[derive(Debug)]
@@ -116,8 +125,10 @@ impl Experiment {
         toml::to_string(&self.experiment.settings).unwrap_or_default()
     }
 
-    /// Runs all cells. Returns what came of them and, if it was ended early, the exception that did it.
-    #[pyo3(signature = (threads = None, out = None, fresh = false, progress = None, observe = None))]
+    /// Runs all cells. Returns what came of them, what stayed on the processors although another device was
+    /// asked for and why, and, if it was ended early, the exception that did it.
+    #[pyo3(signature = (threads = None, out = None, fresh = false, progress = None, observe = None, device = "cpu"))]
+    #[allow(clippy::too_many_arguments)] // keyword arguments, from one place
     fn run(
         &self,
         py: Python<'_>,
@@ -126,8 +137,9 @@ impl Experiment {
         fresh: bool,
         progress: Option<Bound<'_, PyAny>>,
         observe: Option<Py<PyAny>>,
-    ) -> PyResult<(RunResult, Option<PyErr>)> {
-        let mut runner = Runner::new(threads)
+        device: &str,
+    ) -> PyResult<Ran> {
+        let mut runner = api::runner_on(device, threads)
             .map_err(exception)?
             .keeping_failed()
             .keeping_estimates()
@@ -164,20 +176,21 @@ impl Experiment {
             (None, Some(reason)) => Some(exception(anyhow::anyhow!(reason))),
             _ => interrupted,
         };
-        Ok((result, ended))
+        Ok((result, runner.stayed(), ended))
     }
 
-    /// Finds good steps; see `oneway tune`. Returns what was found, the settings with it (TOML), and the
-    /// comparison (CSV).
-    #[pyo3(signature = (by = "loss", threads = None, progress = None))]
+    /// Finds good steps; see `oneway tune`. Returns what was found, the settings with it (TOML), the
+    /// comparison (CSV), and what stayed on the processors.
+    #[pyo3(signature = (by = "loss", threads = None, progress = None, device = "cpu"))]
     fn tune<'py>(
         &self,
         py: Python<'py>,
         by: &str,
         threads: Option<u16>,
         progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyAny>, Vec<String>, String)> {
-        let runner = Runner::new(threads).map_err(exception)?;
+        device: &str,
+    ) -> PyResult<Tuning<'py>> {
+        let runner = api::runner_on(device, threads).map_err(exception)?;
         let counter = Arc::new(Counter::default());
         let done = patiently(py, &runner, &self.failures, &counter, progress.as_ref(), || {
             api::tune(&self.experiment, by, &runner, &CellStore::none(), |rounds| counter.begin(rounds))
@@ -185,7 +198,7 @@ impl Experiment {
         let tuned = ended(done)?;
         let settings =
             tuned.settings.iter().map(|table| toml::to_string(table).unwrap_or_default()).collect();
-        Ok((settings::to_python(py, &tuned.found)?, settings, tuned.comparison))
+        Ok((settings::to_python(py, &tuned.found)?, settings, tuned.comparison, runner.stayed()))
     }
 
     /// What theory says beside what is measured; see `oneway certify --json`.

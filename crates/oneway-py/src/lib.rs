@@ -12,6 +12,7 @@ mod method;
 mod network;
 mod patience;
 mod problem;
+mod program;
 mod result;
 mod settings;
 
@@ -50,6 +51,8 @@ mod _native {
     use super::method::{Method, Recording, Symbol, builtin, stability_limit};
     #[pymodule_export]
     use super::network::Network;
+    #[pymodule_export]
+    use super::program::{network_of, noise_bits, partition, program, sample_rows};
     #[pymodule_export]
     use super::result::RunResult;
     #[pymodule_export]

@@ -21,7 +21,8 @@ use crate::errors::{exception, of_library};
 pub(crate) struct Network(pub(crate) Links);
 
 /// The links of a matrix: from, to, weight.
-type Triples<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
+pub(crate) type Triples<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>);
 
 /// The same, given.
 type GivenTriples<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, f64>);
@@ -64,7 +65,7 @@ impl Network {
     }
 
     #[getter]
-    fn agents(&self) -> usize {
+    pub(crate) fn agents(&self) -> usize {
         self.0.agents()
     }
 
@@ -134,7 +135,8 @@ impl Network {
     }
 }
 
-fn triples<'py>(py: Python<'py>, mixing: &Mixing) -> Triples<'py> {
+/// Its links, as Python takes them.
+pub(crate) fn triples<'py>(py: Python<'py>, mixing: &Mixing) -> Triples<'py> {
     let links: Vec<Link> = match mixing.has_one_row() {
         true => {
             let (n, share) = (mixing.agents(), 1.0 / mixing.agents() as f64);
