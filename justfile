@@ -158,6 +158,21 @@ docs-test:
 bench-agents *arguments:
     cargo bench --profile release -p oneway-agent --bench links -- {{arguments}}
 
+# A ring under MPI against a bare loop of the same messages, in one job, and what messages and update take; `just bench-mpi 8 problem.dim=1000000 run.iterations=20`
+bench-mpi processes="8" *settings:
+    cargo build --profile release -p oneway-mpi --features mpi --bench ring
+    mpirun --allow-run-as-root --oversubscribe -n {{processes}} "$(ls -t target/release/deps/ring-* | grep -v '\.d$' | head -1)" experiments/agents/ring.toml {{settings}}
+
+# Under mpirun, twenty processes killed one after another at random moments of one run; the bits of a run that nobody disturbed
+kill-mpi:
+    cargo test --release -p oneway-mpi --features mpi --test mpirun -- --ignored --nocapture
+
+# Both sbatch examples in a Slurm of this machine alone (as root; needs Debian's slurmctld, slurmd, slurm-client and munge)
+try-slurm:
+    cargo build --release -p oneway-lab
+    cargo build --release -p oneway-mpi --features mpi
+    scripts/try-slurm
+
 # Any bytes to the decoder of frames, for as long as you like (needs nightly and cargo-fuzz); `-max_total_time=600` for ten minutes
 fuzz-frames *arguments:
     cd crates/oneway-agent && cargo +nightly fuzz run frame -- {{arguments}}
