@@ -19,19 +19,23 @@ use oneway::problems::{Batch, Quadratic, QuadraticShape};
 
 struct Counting;
 
-/// By all threads, the harness's among them.
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+/// By the threads of the pool, and not by those of other tests or of the harness.
+static POOLED: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// By this thread alone.
     static OWN: Cell<usize> = const { Cell::new(0) };
+    /// Whether this thread is of the pool.
+    static IS_POOLED: Cell<bool> = const { Cell::new(false) };
 }
 
 // SAFETY: all work is the system allocator's; only a counter is added
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
         let _ = OWN.try_with(|own| own.set(own.get() + 1));
+        if IS_POOLED.try_with(Cell::get).unwrap_or(false) {
+            POOLED.fetch_add(1, Ordering::Relaxed);
+        }
         unsafe { System.alloc(layout) }
     }
 
@@ -43,9 +47,9 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations during `work`: by this thread, and by all.
+/// Allocations during `work`: by this thread, and by all of the pool.
 fn allocations(work: impl FnOnce()) -> [usize; 2] {
-    let count = || [OWN.get(), ALLOCATIONS.load(Ordering::Relaxed)];
+    let count = || [OWN.get(), POOLED.load(Ordering::Relaxed)];
     let before = count();
     work();
     let after = count();
@@ -60,7 +64,10 @@ fn no_method_allocates_in_a_round() {
     let large = Tilted(Quadratic::new(shape, 600, 3).unwrap()); // rows are shared among threads
     let (sampled, full) = (logistic(9, Batch::Sampled(3)), logistic(9, Batch::Full));
     let problems: [(&dyn Problem, usize); 3] = [(&sampled, 9), (&full, 9), (&large, 600)];
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).start_handler(|_| IS_POOLED.set(true));
+    let pool = pool.build().unwrap();
+    let counted = pool.broadcast(|_| allocations(|| drop(std::hint::black_box(vec![1.0; 9])))[1]);
+    assert!(counted.iter().all(|&counted| counted >= 1), "the counter counts in the pool");
     for (kind, graph) in methods() {
         for (problem, n) in problems {
             let topology = topology(kind, graph, &[families::exponential(n).unwrap()], 0);
@@ -75,7 +82,7 @@ fn no_method_allocates_in_a_round() {
             } else {
                 // a pool's threads keep books of their own now and then: a method that allocates does so in
                 // every window
-                let least = pool.install(windows).map(|[_, all]| all).into_iter().min();
+                let least = pool.install(windows).map(|[_, pooled]| pooled).into_iter().min();
                 assert_eq!(least, Some(0), "{} ({graph:?}), {n} agents", kind.name);
             }
         }
