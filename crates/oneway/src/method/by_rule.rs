@@ -180,6 +180,7 @@ impl<R: Rule, T: Float> InVectors<T> for Send<'_, R, T> {
                     store(sent.pull, pulls.place(q, c), d);
                     store(sent.push, pushes.place(q, c), d);
                 }
+                V::one_after_another();
             }
         }
     }
@@ -214,6 +215,7 @@ impl<R: Rule, T: Float> InVectors<T> for Ask<'_, R, T> {
                     x_next.store(next.place(q, c));
                     x.store(last.place(q & mask, c & mask));
                 }
+                V::one_after_another();
             }
         }
     }
@@ -259,6 +261,7 @@ impl<R: Rule, T: Float> InVectors<T> for Update<'_, R, T> {
                     }
                     (c, to, step) = (next, states.place(agent - first, next), d);
                     next += V::LANES;
+                    V::one_after_another();
                 }
                 let end = states.place(agent - first, d - V::LANES);
                 for i in 0..kept {

@@ -1,6 +1,7 @@
 //! Several coordinates side by side.
 
 use std::ops::{Add, Div, Mul, Sub};
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use super::{Float, Real};
 use crate::numeric::vectors::filled;
@@ -25,6 +26,16 @@ pub(crate) trait Vector<T>: Real {
     /// There is room for `LANES` numbers, and the machine has vectors of this kind.
     #[allow(unsafe_code)]
     unsafe fn store(self, place: *mut T);
+
+    /// Stands in a loop over such vectors. Where a vector is a single number, it keeps the compiler from making
+    /// longer ones of several turns: rows are short there, and hundreds of such loops would be a tenth of all
+    /// that the library takes to compile.
+    #[inline(always)]
+    fn one_after_another() {
+        if Self::LANES == 1 {
+            compiler_fence(Ordering::SeqCst);
+        }
+    }
 
     /// Does the work in a function of its own, which is compiled for such vectors.
     ///

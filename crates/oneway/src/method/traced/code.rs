@@ -115,8 +115,6 @@ pub(super) struct Step {
 pub(super) struct Beside {
     pub(super) from: Place,
     pub(super) to: Place,
-    /// Whether the copy comes first where the two are not done side by side.
-    pub(super) first: bool,
 }
 
 impl Step {
@@ -130,10 +128,10 @@ impl Step {
         match (self, next) {
             (Step { beside: Some(_), .. }, _) | (_, Step { beside: Some(_), .. }) => None,
             (_, Step { shape: Shape::Copy, .. }) if from != self.to => {
-                Some(Step { beside: Some(Beside { from, to, first: false }), ..self })
+                Some(Step { beside: Some(Beside { from, to }), ..self })
             }
             (Step { shape: Shape::Copy, of: [from, ..], to, .. }, _) if !next.of.contains(&to) => {
-                Some(Step { beside: Some(Beside { from, to, first: true }), ..next })
+                Some(Step { beside: Some(Beside { from, to }), ..next })
             }
             _ => None,
         }

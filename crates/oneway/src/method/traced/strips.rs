@@ -57,6 +57,10 @@ pub(super) unsafe fn take<T: Float, V: Vector<T>>(
     rows: usize,
     len: usize,
 ) {
+    if len < V::LANES {
+        // SAFETY: the caller's promise
+        return unsafe { take_singly(frame, step, rows, len) };
+    }
     // A function for each: in one for all, the compiler would run out of registers. U says which operands are
     // the same everywhere.
     macro_rules! each {
@@ -102,6 +106,18 @@ pub(super) unsafe fn take<T: Float, V: Vector<T>>(
     }
 }
 
+/// One step, number by number: for what does not fill a vector.
+///
+/// # Safety
+///
+/// The frame has them.
+#[inline(never)]
+#[allow(unsafe_code)]
+unsafe fn take_singly<T: Float>(frame: &Frame<'_, T>, step: &Step, rows: usize, len: usize) {
+    // SAFETY: the caller's promise
+    unsafe { take::<T, Lanes<T, 1>>(frame, step, rows, len) }
+}
+
 /// Where the operands of a step are, in one row.
 struct Operands<T, const N: usize> {
     from: [*mut T; N],
@@ -127,40 +143,26 @@ impl<T, const N: usize> Operands<T, N> {
         }
     }
 
-    /// Whether all are vectors but those of `u`.
-    #[inline(always)]
-    fn are_vectors_but(&self, u: usize) -> bool {
-        let mut all = true;
-        for i in 0..N {
-            all &= (u >> i) & 1 == 1 || self.by[i] == 1;
-        }
-        all
-    }
-
-    /// Those from number c on, with those of `U` as they are. Where they are dense, all others are vectors.
+    /// Those from number c on, with those of `U` as they are.
     ///
     /// # Safety
     ///
     /// They are there.
     #[inline(always)]
     #[allow(unsafe_code)]
-    unsafe fn at<V: Vector<T>, const U: usize, const DENSE: bool>(
-        &self,
-        mut same: [V; N],
-        c: usize,
-    ) -> [V; N] {
+    unsafe fn at<V: Vector<T>, const U: usize>(&self, mut same: [V; N], c: usize) -> [V; N] {
         for i in 0..N {
             if (U >> i) & 1 == 0 {
                 // SAFETY: the caller's promise
-                same[i] = unsafe { V::load(self.from[i].add(if DENSE { c } else { c * self.by[i] })) };
+                same[i] = unsafe { V::load(self.from[i].add(c * self.by[i])) };
             }
         }
         same
     }
 }
 
-/// One shape, on `len` coordinates of `rows` agents. The result may stand where an operand stood. Bit i of
-/// `U` says that operand i is the same for all coordinates.
+/// One shape, on `len` ≥ LANES coordinates of `rows` agents, and the copy beside it if there is one. The
+/// result may stand where an operand stood. Bit i of `U` says that operand i is the same for all coordinates.
 ///
 /// # Safety
 ///
@@ -175,16 +177,11 @@ unsafe fn each<T: Float, V: Vector<T>, F: Formed<N>, const N: usize, const U: us
 ) {
     let (mut to, to_row, _) = frame.place(step.to);
     let mut operands = Operands::<T, N>::new(frame, first_of(step.of));
-    let dense = len >= V::LANES && operands.are_vectors_but(U);
     // SAFETY: the caller's promise
     unsafe {
         let Some(beside) = step.beside else {
             for _ in 0..rows {
-                if dense {
-                    strip::<T, V, F, N, U, true, false>(&operands, to, [to; 2], len);
-                } else {
-                    slowly::<T, V, F, N>(&operands, to, len);
-                }
+                strip::<T, V, F, N, 0, U>(&operands, to, &Operands::new(frame, []), to, len);
                 to = to.wrapping_add(to_row);
                 operands.advance();
             }
@@ -192,19 +189,8 @@ unsafe fn each<T: Float, V: Vector<T>, F: Formed<N>, const N: usize, const U: us
         };
         let mut copied = Operands::<T, 1>::new(frame, [beside.from]);
         let (mut copy, copy_row, _) = frame.place(beside.to);
-        let dense = dense && copied.are_vectors_but(0);
         for _ in 0..rows {
-            if dense {
-                strip::<T, V, F, N, U, true, true>(&operands, to, [copied.from[0], copy], len);
-            } else {
-                if beside.first {
-                    slowly::<T, V, shapes::Same, 1>(&copied, copy, len);
-                }
-                slowly::<T, V, F, N>(&operands, to, len);
-                if !beside.first {
-                    slowly::<T, V, shapes::Same, 1>(&copied, copy, len);
-                }
-            }
+            strip::<T, V, F, N, 1, U>(&operands, to, &copied, copy, len);
             to = to.wrapping_add(to_row);
             copy = copy.wrapping_add(copy_row);
             operands.advance();
@@ -213,39 +199,18 @@ unsafe fn each<T: Float, V: Vector<T>, F: Formed<N>, const N: usize, const U: us
     }
 }
 
-/// One shape, on the coordinates of an agent, with operands of any kind.
+/// One shape, on `len` ≥ LANES coordinates of an agent, and a copy beside it if `COPIES` is 1.
 ///
 /// # Safety
 ///
 /// They are there.
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn slowly<T: Float, V: Vector<T>, F: Formed<N>, const N: usize>(
+unsafe fn strip<T, V, F, const N: usize, const COPIES: usize, const U: usize>(
     operands: &Operands<T, N>,
     to: *mut T,
-    len: usize,
-) {
-    // SAFETY: the caller's promise
-    unsafe {
-        match len >= V::LANES {
-            true => strip::<T, V, F, N, 0, false, false>(operands, to, [to; 2], len),
-            false => strip::<T, Lanes<T, 1>, F, N, 0, false, false>(operands, to, [to; 2], len),
-        }
-    }
-}
-
-/// One shape, on `len` ≥ LANES coordinates of an agent, and a copy from one place to another if there is one
-/// `BESIDE`.
-///
-/// # Safety
-///
-/// They are there.
-#[inline(always)]
-#[allow(unsafe_code)]
-unsafe fn strip<T, V, F, const N: usize, const U: usize, const DENSE: bool, const BESIDE: bool>(
-    operands: &Operands<T, N>,
-    to: *mut T,
-    copy: [*mut T; 2],
+    copied: &Operands<T, COPIES>,
+    copy: *mut T,
     len: usize,
 ) where
     T: Float,
@@ -260,37 +225,35 @@ unsafe fn strip<T, V, F, const N: usize, const U: usize, const DENSE: bool, cons
                 same[i] = V::load(operands.from[i]);
             }
         }
+        let nothing = [V::constant(0.0); COPIES];
         // the last lanes first, while what they share with those before is still the old
         let end = len - V::LANES;
-        let (last, last_copied) =
-            (F::of(operands.at::<V, U, DENSE>(same, end)), load_if::<T, V, BESIDE>(copy[0].add(end)));
+        let last = (F::of(operands.at::<V, U>(same, end)), copied.at::<V, 0>(nothing, end));
         let mut c = 0;
         while c < end {
-            let (made, copied) =
-                (F::of(operands.at::<V, U, DENSE>(same, c)), load_if::<T, V, BESIDE>(copy[0].add(c)));
-            made.store(to.add(c));
-            if BESIDE {
-                copied.store(copy[1].add(c));
-            }
+            let (made, copies) = (F::of(operands.at::<V, U>(same, c)), copied.at::<V, 0>(nothing, c));
+            put([made], to.add(c));
+            put(copies, copy.add(c));
             c += V::LANES;
+            V::one_after_another();
         }
-        last.store(to.add(end));
-        if BESIDE {
-            last_copied.store(copy[1].add(end));
-        }
+        put([last.0], to.add(end));
+        put(last.1, copy.add(end));
     }
 }
 
-/// What is there, if that is wanted.
+/// Puts a vector there, if there is one.
 ///
 /// # Safety
 ///
-/// It is there.
+/// There is room for it.
 #[inline(always)]
 #[allow(unsafe_code)]
-unsafe fn load_if<T, V: Vector<T>, const WANTED: bool>(place: *const T) -> V {
-    // SAFETY: the caller's promise
-    if WANTED { unsafe { V::load(place) } } else { V::constant(0.0) }
+unsafe fn put<T, V: Vector<T>, const N: usize>(vector: [V; N], place: *mut T) {
+    for i in 0..N {
+        // SAFETY: the caller's promise
+        unsafe { vector[i].store(place) };
+    }
 }
 
 /// The first N.
