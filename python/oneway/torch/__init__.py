@@ -16,7 +16,8 @@ from oneway.torch.optimizer import Optimizer
 from oneway.torch.parts import Parts, split
 from oneway.torch.processes import connect
 from oneway.torch.rules import Rule
-from oneway.torch.simulation import Simulation, simulate
+from oneway.torch.simulation import Simulation
+from oneway.torch.training import simulate
 
 __all__ = [
     "Adam",
