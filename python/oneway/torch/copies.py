@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, grad_and_value, vmap
 
+from oneway.torch.captured import Captured
+
 _CHANGES = "the buffer {} changes while the model runs: it is no parameter, and no method would carry it"
 
 Loss = Callable[[Any, Tensor], Tensor]
@@ -27,8 +29,11 @@ class Copies:
         dtype: torch.dtype,
         gradients: torch.dtype | None = None,
         chunk: int | None = None,
+        captured: bool = False,
     ) -> None:
         refuse(model)
+        if captured and device.type != "cuda":
+            raise ValueError(f"captured=True records kernels of CUDA, and the device is {device.type}")
         self.model = copy.deepcopy(model).to(device=device, dtype=dtype)
         self.model.train()
         self.loss, self.device, self.autocast, self.chunk = loss, device, gradients, chunk
@@ -47,6 +52,7 @@ class Copies:
         self._each = vmap(
             grad_and_value(self._objective), in_dims=(0, 0, 0), randomness=randomness, chunk_size=chunk
         )
+        self._captured = Captured(self._all) if captured else None
         self._looked = False
 
     def start(self) -> Tensor:
@@ -78,10 +84,12 @@ class Copies:
     ) -> tuple[Tensor, Tensor]:
         """The gradients of all rows on their batches, and the losses there."""
         self.model.train()
-        if self.drops:
-            torch.manual_seed(seed & 0x7FFF_FFFF_FFFF_FFFF)
         try:
-            found, losses = self._each(self.views(rows), inputs, targets)
+            if self._captured is not None:
+                self._captured.prepare(rows, inputs, targets)
+            if self.drops:
+                torch.manual_seed(seed & 0x7FFF_FFFF_FFFF_FFFF)
+            found, losses = (self._captured or self._all)(rows, inputs, targets)
         except RuntimeError as error:
             if "mutate a captured Tensor" in str(error) and self._buffers:
                 raise ValueError(_CHANGES.format(", ".join(self._buffers))) from error
@@ -92,7 +100,11 @@ class Copies:
         if not self._looked:
             self._looked = True
             self._refuse_memory()
-        return out, losses.detach()
+        return out, losses.detach().clone()
+
+    def _all(self, rows: Tensor, inputs: Tensor, targets: Tensor) -> tuple[dict[str, Tensor], Tensor]:
+        found, losses = self._each(self.views(rows), inputs, targets)
+        return found, losses
 
     def outputs(self, rows: Tensor, inputs: Tensor) -> Tensor:
         """What each row's model says of the same inputs, as in evaluation: shape (rows, inputs, …)."""

@@ -54,6 +54,7 @@ class Simulation:
         gradients: torch.dtype | None = None,
         augment: Callable[[Tensor, torch.Generator], Tensor] | None = None,
         chunk: int | None = None,
+        captured: bool = False,
         mixing: Literal["auto", "gather", "matmul"] = "auto",
         fused: bool | None = None,
     ) -> None:
@@ -66,7 +67,7 @@ class Simulation:
         self.rounds, self.batch, self.seed = rounds, batch, seed
         self.augment = augment
         self.parts = Parts.of(parts).to(where, dtype)
-        self.copies = Copies(model, loss, where, dtype, gradients, chunk)
+        self.copies = Copies(model, loss, where, dtype, gradients, chunk, captured)
         self.rule = Rule(method)
         if decoupled and self.rule.direction is None:
             raise ValueError(

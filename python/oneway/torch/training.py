@@ -67,6 +67,9 @@ def simulate(
         ``augment(inputs, generator)`` of a batch of shape (agents, batch, …).
     chunk : int, optional
         Agents whose gradients are computed at a time: less is less memory.
+    captured : bool
+        On CUDA, whether the kernels of gradients are recorded once and then replayed (a CUDA graph): Python
+        no longer prepares each of them in each round. The network and loss must not look at values.
     mixing : {"auto", "gather", "matmul"}
         By rows in the bit contract's order, or by a product of matrices, which is faster where agents hear
         many.
