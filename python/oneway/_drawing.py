@@ -80,18 +80,14 @@ def curves(
     if unknown:
         raise ValueError(f"there is no {unknown[0]!r} on {topology!r}: give some of {', '.join(here)}")
     measured = [cell["columns"] for cells in groups.values() for cell in cells]
-    have = [
-        name for name in QUANTITIES if any(not np.isnan(run.get(name, np.nan)).all() for run in measured)
-    ]
+    have = [name for name in QUANTITIES if any(not np.isnan(run.get(name, np.nan)).all() for run in measured)]
     if quantity not in have:
         raise ValueError(f"nothing here has {quantity!r}: there are {', '.join(have)}")
     ax = plt.gca() if ax is None else ax
     styles = dict(zip(here, _native.styles(list(here)), strict=True))
     for method in shown:
         runs = [
-            cell["columns"]
-            for cell in here[method]
-            if quantity in cell["columns"] and x in cell["columns"]
+            cell["columns"] for cell in here[method] if quantity in cell["columns"] and x in cell["columns"]
         ]
         runs = [run for run in runs if len(run[x]) and not np.isnan(run[quantity]).all()]
         if not runs:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # `import oneway` is quick, and NumPy is not
 
 __all__ = ["Result", "Tuned"]
 
+
 class Result:
     """What came of a run.
 
@@ -262,9 +263,7 @@ class Result:
             texts = (row["topology"], row["method"], _shown(row, "loss"), _shown(row, "grad_norm_sq"))
             body += "<tr>" + "".join(f"<td>{html.escape(text)}</td>" for text in texts)
             body += f"<td>{line}</td><td>{html.escape(row['status'])}</td></tr>"
-        return (
-            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{picture(groups, strokes)}"
-        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{picture(groups, strokes)}"
 
 
 def _place(cell: dict[str, Any]) -> tuple[str, str, int]:
