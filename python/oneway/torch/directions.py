@@ -84,9 +84,11 @@ class Muon:
             torch.linalg.matrix_norm(x.float() if precision == torch.bfloat16 else x, keepdim=True) + 1e-12
         )
         x = x.to(precision)
+        shape, x = x.shape, x.flatten(0, -3)
         for _ in range(self.steps):
             gram = x @ x.mT
-            x = a * x + (b * gram + c * gram @ gram) @ x
+            x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+        x = x.view(shape)
         return (x.mT if tall else x).to(matrices.dtype)
 
 
