@@ -1,6 +1,8 @@
-"""The networks of the measurements: a six-layer CNN and a ResNet-18, both with group norm."""
+"""The networks of the measurements: a six-layer CNN and a ResNet-18 with group norm, and VGG-11 without."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import torch
 from torch import nn
@@ -52,8 +54,42 @@ def resnet18(width: int = 64) -> nn.Module:
     return nn.Sequential(*blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, 10))
 
 
+def windows(x: torch.Tensor) -> torch.Tensor:
+    """Of images of shape (channels, batch, height, width), what a filter of 3 by 3 sees: a row for each of
+    its 9·channels places, a column for each pixel.
+    """
+    channels, batch, height, width = x.shape
+    seen = nn.functional.pad(x, (1, 1, 1, 1)).unfold(2, 3, 1).unfold(3, 3, 1)
+    return seen.permute(0, 4, 5, 1, 2, 3).reshape(9 * channels, batch * height * width)
+
+
+class _Product(torch.autograd.Function):
+    """Filters times windows. Its gradient in x is a convolution too, of the filters turned round."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: torch.Tensor, weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        seen = windows(x)
+        return (weight.flatten(1) @ seen).view(-1, *x.shape[1:]), seen
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.mark_non_differentiable(output[1])
+        ctx.save_for_backward(output[1], inputs[1])
+
+    @staticmethod
+    def backward(ctx: Any, g: torch.Tensor, _: Any) -> tuple[torch.Tensor | None, torch.Tensor]:
+        seen, weight = ctx.saved_tensors
+        back = None
+        if ctx.needs_input_grad[0]:
+            turned = weight.flip(2, 3).transpose(0, 1).flatten(1)
+            back = (turned @ windows(g)).view(-1, *g.shape[1:])
+        return back, (g.flatten(1) @ seen.mT).view_as(weight)
+
+
 class Products(nn.Conv2d):
-    """A convolution of 3 by 3 as one product of matrices, on images of shape (channels, batch, height, width).
+    """A convolution of 3 by 3 as one matrix product, on images of shape (channels, batch, height, width).
 
     The same numbers as `nn.Conv2d` to rounding. By `vmap` over agents it is one product in a batch for all,
     where convolutions become groups, for which libraries have slow kernels.
@@ -64,25 +100,24 @@ class Products(nn.Conv2d):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Of shape (channels after, batch, height, width)."""
+        weight = self.weight
         if torch.is_autocast_enabled(x.device.type):
-            x = x.to(torch.get_autocast_dtype(x.device.type))
-        channels, batch, height, width = x.shape
-        wide = nn.functional.pad(x, (1, 1, 1, 1))
-        places = [wide[:, :, i : i + height, j : j + width] for i in range(3) for j in range(3)]
-        seen = torch.stack(places, 1).reshape(9 * channels, batch * height * width)
-        said = (self.weight.flatten(1) @ seen).view(-1, batch, height, width)
+            precision = torch.get_autocast_dtype(x.device.type)
+            x, weight = x.to(precision), weight.to(precision)
+        if more := -x.shape[0] % 8:  # matrix units take numbers by eights
+            x = nn.functional.pad(x, (0, 0, 0, 0, 0, 0, 0, more))
+            weight = nn.functional.pad(weight, (0, 0, 0, 0, 0, more))
+        said = _Product.apply(x, weight)[0]
         return said if self.bias is None else said + self.bias.to(said.dtype)[:, None, None, None]
 
 
-class Norm(nn.GroupNorm):
-    """Group norm on images of shape (channels, batch, height, width)."""
+class Halved(nn.Module):
+    """The largest of two by two pixels."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Of the same shape."""
-        grouped = x.float().view(self.num_groups, -1, *x.shape[1:])
-        variance, mean = torch.var_mean(grouped, (1, 3, 4), correction=0, keepdim=True)
-        normal = ((grouped - mean) * torch.rsqrt(variance + self.eps)).view_as(x)
-        return normal * self.weight[:, None, None, None] + self.bias[:, None, None, None]
+        """Of half the height and width."""
+        height, width = x.shape[-2:]
+        return x.view(*x.shape[:-2], height // 2, 2, width // 2, 2).amax((-3, -1))
 
 
 class Turned(nn.Module):
@@ -93,24 +128,6 @@ class Turned(nn.Module):
         return x.transpose(0, 1)
 
 
-def cnn_by_products(width: int = 32) -> nn.Module:
-    """The network of `cnn`, with the same parameters, by products."""
-    plain = cnn(width)
-    layers: list[nn.Module] = [Turned()]
-    for layer in list(plain)[:-3]:
-        if isinstance(layer, nn.Conv2d):
-            layers.append(Products(layer.in_channels, layer.out_channels, bias=False))
-        elif isinstance(layer, nn.GroupNorm):
-            layers.append(Norm(layer.num_groups, layer.num_channels))
-        else:
-            layers.append(layer)
-    made = nn.Sequential(*layers, Turned(), *list(plain)[-3:])
-    with torch.no_grad():
-        for own, other in zip(made.parameters(), plain.parameters(), strict=True):
-            own.copy_(other)
-    return made
-
-
 def vgg11(products: bool = True) -> nn.Module:
     """VGG-11 without batch norm for images of 32 by 32, with dropout: 9,750,922 weights. Convolutions start
     as normal numbers of deviation √(2 / (9 · channels after)), their biases as zero.
@@ -119,7 +136,7 @@ def vgg11(products: bool = True) -> nn.Module:
     before = 3
     for after in (64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0):
         if after == 0:
-            layers.append(nn.MaxPool2d(2))
+            layers.append(Halved() if products else nn.MaxPool2d(2))
             continue
         layer = Products(before, after) if products else nn.Conv2d(before, after, 3, padding=1)
         nn.init.normal_(layer.weight, 0.0, (2 / (9 * after)) ** 0.5)

@@ -53,8 +53,12 @@ class Transformer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Shape (batch, letters, length), as PyTorch's losses of classes take them."""
-        here = torch.arange(x.shape[1], device=x.device)
-        return self.scores(self.norm(self.blocks(self.letters(x) + self.places(here)))).mT
+        # rows of the table by a product: its gradient needs no sorting of letters
+        letters = (x[..., None] == torch.arange(self.letters.num_embeddings, device=x.device)).to(
+            self.letters.weight.dtype
+        )
+        said = letters @ self.letters.weight + self.places.weight[: x.shape[1]]
+        return self.scores(self.norm(self.blocks(said))).mT
 
 
 def text(model: nn.Module, alphabet: list[str], length: int, count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -41,8 +42,16 @@ class Captured:
                 self._function(*self._given)
         here.wait_stream(beside)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._found = self._function(*self._given)
+        # a graph of before that is thrown away meanwhile would end the recording
+        gc.collect()
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            with torch.cuda.graph(graph):
+                self._found = self._function(*self._given)
+        finally:
+            if collects:
+                gc.enable()
         self._graph = graph
 
     def __call__(self, *given: Tensor) -> Any:

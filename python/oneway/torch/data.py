@@ -23,7 +23,7 @@ from torch import Tensor
 
 from oneway.torch.packages import Package, fetched, folder
 
-__all__ = ["Data", "cifar10", "fashion_mnist", "flips", "mnist", "shakespeare"]
+__all__ = ["Data", "cifar10", "crops", "fashion_mnist", "flips", "mnist", "shakespeare"]
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,26 @@ def shakespeare(
 
 def flips(inputs: Tensor, generator: torch.Generator) -> Tensor:
     """Mirror images, each with probability ½: an ``augment`` for :func:`oneway.torch.simulate`."""
-    chosen = torch.rand(inputs.shape[:2], generator=generator).to(inputs.device) < 0.5
+    drawn = torch.rand(inputs.shape[:2], generator=generator)
+    chosen = drawn.to(inputs.device, non_blocking=True) < 0.5
     return torch.where(chosen.view(*chosen.shape, *[1] * (inputs.dim() - 2)), inputs.flip(-1), inputs)
+
+
+def crops(inputs: Tensor, generator: torch.Generator, margin: int = 4) -> Tensor:
+    """Images moved by up to ``margin`` pixels each way, with zeros where nothing was: an ``augment`` too."""
+    images = inputs.flatten(0, -4)
+    channels, height, width = images.shape[1:]
+    wide = torch.nn.functional.pad(images, (margin,) * 4)
+    drawn = torch.randint(2 * margin + 1, (2, len(images)), generator=generator)
+    down, right = drawn.to(inputs.device, non_blocking=True)
+
+    def numbers(count: int, dim: int) -> Tensor:
+        shape = [-1 if i == dim else 1 for i in range(4)]
+        return torch.arange(count, device=inputs.device).view(shape)
+
+    rows, columns = down.view(-1, 1, 1, 1) + numbers(height, 2), right.view(-1, 1, 1, 1) + numbers(width, 3)
+    moved = wide[numbers(len(images), 0), numbers(channels, 1), rows, columns]
+    return moved.view_as(inputs)
 
 
 def _member(archive: tarfile.TarFile, name: str) -> bytes:

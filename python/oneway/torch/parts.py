@@ -87,7 +87,7 @@ class Parts:
                 raise ValueError("agents have different numbers of rows: give batch=")
             return self.inputs[rows], self.targets[rows]
         drawn = _native.sample_rows(seed, round, sizes, size, phase, call * size, which.start or 0)
-        chosen = rows.gather(1, torch.from_numpy(drawn).to(rows.device))
+        chosen = rows.gather(1, torch.from_numpy(drawn).to(rows.device, non_blocking=True))
         return self.inputs[chosen], self.targets[chosen]
 
 
