@@ -174,7 +174,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--epochs", type=int, default=12, help="of the table's trainings")
-    parser.add_argument("--parts", default="check,rounds,memory,table,shakespeare,vgg")
+    parser.add_argument("--parts", default="check,captured,rounds,memory,table,shakespeare,vgg")
     parser.add_argument("--cells", default=",".join(trainings.CELLS), help="of the table")
     parser.add_argument("--vgg", default="sgp,smtpp,smtpp-muon", help="methods of the long trainings")
     parser.add_argument("--vgg-epochs", type=int, default=vgg.WHOLE)
