@@ -129,7 +129,7 @@ fn run_task<T: Number>(config: &Config, task: Task<'_>, state: &Path) -> Result<
         guard: config.guard(),
         ends_file: Some((state.join(ENDS), owner)),
     };
-    if let Err(error) = can_listen(&config.network.listen) {
+    if let Err(error) = can_listen(&config.network.listens_at()) {
         return Ok(Err(Halt::NotNow(format!("listening at {}: {error}", config.network.listen))));
     }
     let mut link = match ZenohLink::open(options) {
