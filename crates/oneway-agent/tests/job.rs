@@ -66,6 +66,13 @@ fn slurm(rank: usize, size: usize, job: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// All processes of a job.
+fn members(plan: &Path, size: usize, options: &[&str]) -> Vec<Command> {
+    let rendezvous = free_addresses(1).unwrap().remove(0);
+    let options = [options, &["--rendezvous", &rendezvous]].concat();
+    (0..size).map(|rank| member(plan, &ranked(rank, size), &options)).collect()
+}
+
 /// Runs processes to their end, which must come soon.
 fn run(members: Vec<Command>) -> Vec<Output> {
     let began = Instant::now();
@@ -179,14 +186,8 @@ fn refused(members: Vec<Command>, words: &str) {
 fn what_is_wrong_with_one_process_ends_all_and_is_said_once() {
     let place = Place::new(&quadratic(3, 60, &format!("{RING}{SMTPP}")));
     let plan = plan(&place, &[]);
-    let members = |size: usize, options: &[&str]| -> Vec<Command> {
-        let rendezvous = free_addresses(1).unwrap().remove(0);
-        let options = [options, &["--rendezvous", &rendezvous]].concat();
-        (0..size).map(|rank| member(&plan, &ranked(rank, size), &options)).collect()
-    };
-    let too_few = "WORLD_SIZE says 2 processes, and the plan has 3 agents: start one for each";
-    refused(members(2, &[]), too_few);
-    refused(members(4, &[]), "WORLD_SIZE says 4 processes, and the plan has 3 agents");
+    let members = |size: usize, options: &[&str]| members(&plan, size, options);
+    refused(members(4, &[]), "WORLD_SIZE says 4 processes, and the plan has 3 agents: start at most 3");
 
     let mut missing = members(3, &["--meet-within", "2"]);
     missing.remove(1);
@@ -249,6 +250,76 @@ fn words_that_make_no_sense_are_refused() {
     config.arg("run").arg(plan.join("agent-1.toml")).args(["--agent", "1"]);
     config.stdout(Stdio::piped()).stderr(Stdio::piped());
     refused(config, "--agent and --rendezvous are for plan.toml");
+}
+
+/// Every kind of method, with fewer processes than agents: inside of a process rows go by memory.
+#[test]
+fn several_agents_of_a_process_have_the_simulators_bits() {
+    let changing = "[[topology]]\nname = \"changing\"\nkind = \"one-peer-exponential\"\n";
+    let sgp = "[[method]]\nname = \"SGP\"\nkind = \"sgp\"\nstep = { size = 0.05 }\n";
+    let gossip = "[[method]]\nname = \"gossip\"\nkind = \"push-pull\"\ngossip = 2\nstep = { size = 0.05, scaling = \"effective\" }\n";
+    let coded = "[[method]]\nname = \"compressed\"\nkind = \"compressed-smtpp\"\nstep = { size = 0.02, scaling = \"effective\" }\n";
+    let long = "[[method]]\nname = \"too long\"\nkind = \"smtpp\"\nstep = { size = 400.0 }\n";
+    let single =
+        quadratic(7, 60, &format!("{RING}{SMTPP}")).replacen("[run]", "[run]\nprecision = \"f32\"", 1);
+    for (experiment, processes) in [
+        (a9a(7, 200, RING), 1),
+        (a9a(7, 200, RING), 3),
+        (quadratic(8, 60, &format!("{changing}{sgp}")), 2),
+        (quadratic(5, 60, &format!("{changing}{gossip}")), 2),
+        (quadratic(5, 60, &format!("{RING}{coded}")), 2),
+        (single, 2),
+        (quadratic(6, 5000, &format!("{RING}{long}")), 2), // diverges
+    ] {
+        let place = Place::new(&experiment);
+        let plan = plan(&place, &["--guard", "inf"]);
+        for ended in run(members(&plan, processes, &[])) {
+            assert!(ended.status.success(), "{}", complaint(&ended));
+        }
+        assert_simulated(&place, &plan);
+    }
+}
+
+/// A process that is killed goes on with all of its agents; stopped, the plan goes on with other processes.
+#[test]
+fn blocks_of_agents_survive_kills() {
+    let place = Place::new(&a9a(8, 30_000, RING));
+    let plan = plan(&place, &["--checkpoint-every", "50"]);
+    let job = format!("{}2", std::process::id());
+    let start = |rank: usize, size: usize, job: &str| {
+        let log =
+            std::fs::File::options().create(true).append(true).open(plan.join(format!("agent-{rank}.log")));
+        member(&plan, &slurm(rank, size, job), &[]).stderr(log.unwrap()).spawn().unwrap()
+    };
+    let children = (0..2).map(|rank| Some(start(rank, 2, &job))).collect();
+    let mut crew = Crew { folder: plan.clone(), children };
+    for (number, victim) in [1, 0, 0, 1].into_iter().enumerate() {
+        crew.wait_for_states(7, 100_000 * (number as u64 + 1), soon());
+        crew.kill(victim);
+        crew.children[victim] = Some(start(victim, 2, &job));
+    }
+    crew.wait_for_states(7, 500_000, soon());
+    (0..2).for_each(|rank| crew.signal(rank, "TERM"));
+    for rank in 0..2 {
+        assert_eq!(crew.wait(rank, Duration::from_secs(30)).code(), Some(75), "{}", crew.log(rank));
+    }
+    crew.children = (0..3).map(|rank| Some(start(rank, 3, &format!("{job}3")))).collect();
+    (0..3).for_each(|rank| assert!(crew.wait(rank, soon()).success(), "{}", crew.log(rank)));
+    assert!(crew.log(0).contains("resuming from the checkpoint of round"), "{}", crew.log(0));
+    assert_simulated(&place, &plan);
+    let alone = output(&["run", plan.join("agent-1.toml").to_str().unwrap()]);
+    assert_eq!(alone.status.code(), Some(2));
+    assert!(complaint(&alone).contains("agents 0 to 1 run in one process"), "{}", complaint(&alone));
+}
+
+#[test]
+fn blocks_are_refused_where_there_can_be_none() {
+    let place = Place::new(&quadratic(3, 10, &format!("{RING}{SMTPP}")));
+    let keys = crew::keys(&place, 3, "keys");
+    let secure = plan(&place, &["--keys", keys.to_str().unwrap()]);
+    refused(members(&secure, 2, &[]), "links with keys need a process for each agent");
+    let crew = Crew::plan_on(&place, &crew::hosts_file(3), 3, &[]);
+    refused(members(&crew.folder, 2, &[]), "start one for each: their addresses were given");
 }
 
 /// With addresses that were given, the file only says which agent a process is.

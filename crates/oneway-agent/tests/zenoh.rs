@@ -73,6 +73,7 @@ fn run<T: Number>(case: &Case<'_>, ties: &Ties) -> Result<Vec<T>, LinkError> {
     let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
     let endpoints = Endpoints {
         met: None,
+        block: None,
         observed: false,
         listen: case.addresses[ties.agent].clone(),
         connect: lower.map(|agent| Dial { agent, address: case.addresses[agent].clone() }).collect(),
@@ -237,6 +238,7 @@ fn requests_get_typed_answers_and_damaged_ones_get_none() {
     let address = addresses().swap_remove(0);
     let endpoints = Endpoints {
         met: None,
+        block: None,
         observed: false,
         listen: address.clone(),
         connect: vec![],

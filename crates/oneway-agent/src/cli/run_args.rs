@@ -10,7 +10,7 @@ use clap::Args;
 use crate::job::{self, Role};
 use crate::launch::RESUMABLE;
 use crate::plan::plan_file::PlanFile;
-use crate::run::run;
+use crate::run::run_all;
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
@@ -20,7 +20,7 @@ pub(super) struct RunArgs {
     /// of the folders of all agents
     #[arg(long)]
     state: Option<PathBuf>,
-    /// With `plan.toml`: which agent this is [default: as mpirun or srun says, or RANK]
+    /// With `plan.toml`: which agent this is, of as many processes as agents [default: as mpirun or srun says, or RANK]
     #[arg(long)]
     agent: Option<usize>,
     /// With `plan.toml`: host:port at the first process, where all find each other [default: the first host of
@@ -42,24 +42,27 @@ impl RunArgs {
         if until_stdin_ends {
             end_with_stdin()?;
         }
-        let (config, state) = match PlanFile::read(&config)? {
+        let agents = match PlanFile::read(&config)? {
             Some(plan) => {
                 let within = Duration::from_secs(meet_within.into());
                 let asked = job::Asked { agent, rendezvous, within, state };
                 match job::join(&config, &plan, &asked, &|name| std::env::var(name).ok())? {
-                    Role::Agent { config, state } => (config, Some(state)),
+                    Role::Agents(all) => {
+                        all.into_iter().map(|(config, state)| (config, Some(state))).collect()
+                    }
                     Role::SaidElsewhere => return Ok(ExitCode::from(2)),
                 }
             }
             None if agent.is_some() || rendezvous.is_some() => {
                 bail!("{}: --agent and --rendezvous are for plan.toml, and this is no plan", config.display())
             }
-            None => (config, state),
+            None => vec![(config, state)],
         };
-        Ok(match run(&config, state.as_deref())? {
+        Ok(match run_all(&agents)? {
             Ok(_) => ExitCode::SUCCESS,
-            Err(halt) => {
-                eprintln!("oneway-agent: {halt}");
+            Err((agent, halt)) => {
+                let whose = if agents.len() > 1 { format!("agent {agent}: ") } else { String::new() };
+                eprintln!("oneway-agent: {whose}{halt}");
                 ExitCode::from(if halt.is_resumable() { RESUMABLE } else { 1 })
             }
         })

@@ -25,6 +25,9 @@ pub struct Endpoints {
     /// job that found them. None if they were given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub met: Option<String>,
+    /// The first and the last agent of its process, where a process of a job has several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub block: Option<(usize, usize)>,
     /// Whether it publishes its estimates, for observers.
     #[serde(skip_serializing_if = "is_false", default)]
     pub observed: bool,
@@ -121,7 +124,8 @@ mod tests {
             let dial = Dial { agent: 0, address: listen.clone() };
             let tls = tls.then_some(files);
             let checked =
-                Endpoints { listen, bind, connect: vec![dial], tls, met: None, observed: false }.check();
+                Endpoints { listen, bind, connect: vec![dial], tls, met: None, block: None, observed: false }
+                    .check();
             format!("{:#}", checked.err().unwrap_or_else(|| anyhow::anyhow!("good")))
         };
         assert_eq!(check("tcp/10.0.0.1:7450", Some("0.0.0.0:7450"), false), "good");

@@ -165,7 +165,15 @@ fn endpoints(ties: &Ties, hosts: &Hosts, observed: bool) -> Endpoints {
     let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
     let bind = hosts.binds.get(ties.agent).cloned().flatten();
     let met = hosts.meets.then(|| NOT_YET.to_owned());
-    Endpoints { listen: of(ties.agent), bind, connect: lower.map(dial).collect(), tls, met, observed }
+    Endpoints {
+        listen: of(ties.agent),
+        bind,
+        connect: lower.map(dial).collect(),
+        tls,
+        met,
+        block: None,
+        observed,
+    }
 }
 
 /// A cell's name as a folder: letters, digits and hyphens, and a number that makes it unique.
