@@ -167,9 +167,9 @@ bench-mpi processes="8" *settings:
 kill-mpi:
     cargo test --release -p oneway-mpi --features mpi --test mpirun -- --ignored --nocapture
 
-# Both sbatch examples in a Slurm of this machine alone (as root; needs Debian's slurmctld, slurmd, slurm-client and munge)
+# All sbatch examples in a Slurm of this machine alone (as root; needs Debian's slurmctld, slurmd, slurm-client and munge)
 try-slurm:
-    cargo build --release -p oneway-lab
+    cargo build --release -p oneway-lab -p oneway-agent
     cargo build --release -p oneway-mpi --features mpi
     scripts/try-slurm
 

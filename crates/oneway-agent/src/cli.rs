@@ -4,6 +4,8 @@
 //! longer has what is needed); 2 the input is wrong, and nothing was begun; 75 stopped, or a neighbour is
 //! away or not done yet: start the agent again to continue; 130 interrupted.
 
+mod run_args;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -19,15 +21,15 @@ use oneway_watch::server::Server;
 use tracing_subscriber::EnvFilter;
 
 use crate::gather::gather_all;
-use crate::launch::{Failed, Launch, RESUMABLE, launch, say};
+use crate::launch::{Failed, Launch, launch, say};
 use crate::link::zenoh::observer::Observer;
 use crate::plan::authority;
-use crate::plan::hosts::{host_of, read_hosts};
+use crate::plan::hosts::{Hosts, host_of, read_hosts};
 use crate::plan::layout::{Behaviour, plan};
-use crate::run::run;
 use crate::watch::observe::{Observed, Seen};
 use crate::watch::top;
 use crate::watch::web::Web;
+use run_args::RunArgs;
 
 /// Agents on real links, with the simulator's bits.
 #[derive(Debug, Parser)]
@@ -103,17 +105,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         words: Vec<std::ffi::OsString>,
     },
-    /// Run one agent from its config
-    Run {
-        /// What `plan` wrote for this agent
-        config: PathBuf,
-        /// Where checkpoints and records go, in place of the folder beside the config
-        #[arg(long)]
-        state: Option<PathBuf>,
-        /// End when standard input ends: for `launch`
-        #[arg(long, hide = true)]
-        until_stdin_ends: bool,
-    },
+    /// Run one agent from its config, or the agent of this process of a job from `plan.toml`
+    Run(RunArgs),
 }
 
 #[derive(Debug, Args)]
@@ -146,9 +139,10 @@ struct LaunchArgs {
 struct PlanArgs {
     /// The experiment
     file: PathBuf,
-    /// Where agents are: `[[agent]]` with `address = "host:port"`, one for each
+    /// Where agents are: `[[agent]]` with `address = "host:port"`, one for each [default: they find each other
+    /// when `plan.toml` is run as a job]
     #[arg(long)]
-    hosts: PathBuf,
+    hosts: Option<PathBuf>,
     /// A setting in place of the file's, as `path=value`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
@@ -210,21 +204,13 @@ pub fn main_with(registry: Registry) -> ExitCode {
 
 fn command(command: Command) -> Result<ExitCode> {
     match command {
-        Command::Run { config, state, until_stdin_ends } => {
-            if until_stdin_ends {
-                end_with_stdin()?;
-            }
-            Ok(match run(&config, state.as_deref())? {
-                Ok(_) => ExitCode::SUCCESS,
-                Err(halt) => {
-                    eprintln!("oneway-agent: {halt}");
-                    ExitCode::from(if halt.is_resumable() { RESUMABLE } else { 1 })
-                }
-            })
-        }
+        Command::Run(args) => args.run(),
         Command::Mpi { words } => mpi(&words),
         Command::Plan(args) => {
-            let hosts = read_hosts(&args.hosts, args.keys)?;
+            let hosts = match &args.hosts {
+                Some(hosts) => read_hosts(hosts, args.keys)?,
+                None => Hosts { keys: args.keys, meets: true, ..Hosts::default() },
+            };
             let mut behaviour = args.behaviour.behaviour();
             behaviour.guard = behaviour.guard.or(Some(1e100)); // other people's agents may send anything
             say(&plan(&args.file, &args.overrides, &hosts, behaviour, &args.out)?)?;
@@ -342,18 +328,6 @@ fn look_on(observed: &Observed, seen: &Mutex<Option<Seen>>, interrupted: &Atomic
     });
     observer.close();
     ended
-}
-
-/// Ends this process when its standard input ends, because its parent has ended. Files on disk are always
-/// whole.
-fn end_with_stdin() -> Result<()> {
-    let watch = || {
-        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        eprintln!("oneway-agent: the process that started this agent has ended, so this agent ends too");
-        std::process::exit(i32::from(RESUMABLE));
-    };
-    std::thread::Builder::new().name("stdin".to_owned()).spawn(watch)?;
-    Ok(())
 }
 
 /// Becomes true on Ctrl-C.

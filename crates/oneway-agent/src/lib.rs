@@ -13,6 +13,7 @@
 //! | people see what agents are doing | [`watch`]: status, metrics, `top`, `observe` |
 //! | one agent does its rounds | [`agent`], `rounds`, [`run`] |
 //! | the command line reads its arguments | `cli` |
+//! | a process of a job finds its number and its neighbours | [`job`] |
 //! | all agents of an experiment run on one machine, and what they leave is gathered | [`launch`], [`gather`] |
 
 pub mod agent;
@@ -20,6 +21,7 @@ mod cli;
 pub mod disk;
 pub mod files;
 pub mod gather;
+pub mod job;
 pub mod launch;
 pub mod link;
 pub mod plan;

@@ -1,222 +1,278 @@
-//! `oneway-agent run`: one agent, from its config to its last round, through restarts.
+//! `oneway-agent run`: the agents of a process, from their configs to their last round, through restarts.
 
-use std::path::Path;
-use std::sync::Arc;
+mod prepare;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use oneway::engine::Schedule;
+use oneway::method::Method;
 use oneway::numeric::Precision;
+use oneway::problem::Problem;
 
-use crate::agent::{Agent, Task};
-use crate::disk::checkpoint::saver::Saver;
-use crate::disk::checkpoint::{Checkpoint, Checkpoints};
+use crate::agent::Task;
 use crate::disk::finished::Finished;
-use crate::disk::journal::{self, Journal, JournalError, Shape};
-use crate::disk::owner::{Owner, check_json};
-use crate::disk::recent::Recent;
-use crate::files;
 use crate::link::zenoh::observer::Estimates;
-use crate::link::zenoh::{ZenohLink, ZenohOptions};
+use crate::link::zenoh::{Block, ZenohLink, ZenohOptions};
 use crate::plan::config::{Config, describe};
-use crate::rounds::{Disk, Halt, Rounds};
+use crate::plan::endpoints::Endpoints;
+use crate::plan::ties::Ties;
+use crate::rounds::{Halt, Rounds};
 use crate::watch::metrics;
 use crate::watch::rate_limit::RateLimit;
-use crate::watch::status::Status;
 use crate::wire::Number;
-use crate::wire::history::{Sent, rounds_needed};
+use prepare::{Ready, prepare};
 
-/// The file in which an agent notes which neighbours are done.
-const ENDS: &str = "ends.json";
+/// How an agent ended, and which it is.
+pub type Ended = Result<Finished, (usize, Halt)>;
+
+/// An agent as its config describes it.
+struct Loaded {
+    config: Config,
+    ties: Ties,
+    schedule: Schedule,
+    method: Box<dyn Method>,
+    problem: Box<dyn Problem>,
+    state: PathBuf,
+}
+
+impl Loaded {
+    /// Reads a config; its state is in the given folder, or in the one that it names.
+    fn read(path: &Path, state: Option<&Path>) -> Result<Self> {
+        let config = Config::read(path)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let place = || path.display().to_string();
+        let (ties, schedule) = (config.ties(), config.step.build().with_context(place)?);
+        let recipe = config.recipe().with_context(place)?;
+        let method = recipe.build().with_context(place)?;
+        let said = describe(&recipe, &config.step)?;
+        if said != config.identity.method {
+            bail!(
+                "{}: the config was changed after it was planned: its method is {said}, and it was planned for {}",
+                place(),
+                config.identity.method
+            );
+        }
+        if config.digest()? != config.sha256 {
+            bail!(
+                "{}: the config was changed after it was planned: only addresses, limits and places may be",
+                place()
+            );
+        }
+        let problem = config.problem(folder).with_context(place)?;
+        method.check_problem(&*problem).with_context(place)?;
+        config.network.check().with_context(place)?;
+        let state = state.map_or_else(|| folder.join(&config.state), Path::to_owned);
+        Ok(Self { config, ties, schedule, method, problem, state })
+    }
+
+    fn task(&self) -> Task<'_> {
+        let Self { config, ties, schedule, method, problem, .. } = self;
+        Task { method: &**method, problem: &**problem, ties, schedule: *schedule, seed: config.identity.seed }
+    }
+}
 
 /// Runs the agent of a config file. Its state is in the given folder, or in the one that the config names.
 /// The outer error is bad input; the inner one is a run that could not continue.
-pub fn run(path: &Path, state: Option<&Path>) -> Result<Result<Finished, Halt>> {
-    let config = Config::read(path)?;
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let place = || path.display().to_string();
-    let (ties, schedule) = (config.ties(), config.step.build().with_context(place)?);
-    let recipe = config.recipe().with_context(place)?;
-    let method = recipe.build().with_context(place)?;
-    let said = describe(&recipe, &config.step)?;
-    if said != config.identity.method {
-        bail!(
-            "{}: the config was changed after it was planned: its method is {said}, and it was planned for {}",
-            place(),
-            config.identity.method
-        );
-    }
-    if config.digest()? != config.sha256 {
-        bail!(
-            "{}: the config was changed after it was planned: only addresses, limits and places may be",
-            place()
-        );
-    }
-    let problem = config.problem(folder).with_context(place)?;
-    method.check_problem(&*problem).with_context(place)?;
-    config.network.check().with_context(place)?;
-    let state = state.map_or_else(|| folder.join(&config.state), Path::to_owned);
-    let task =
-        Task { method: &*method, problem: &*problem, ties: &ties, schedule, seed: config.identity.seed };
+pub fn run(path: &Path, state: Option<&Path>) -> Result<Ended> {
+    run_all(&[(path.to_owned(), state.map(Path::to_owned))])
+}
 
-    match config.identity.precision {
-        Precision::F64 => run_task::<f64>(&config, task, &state),
-        Precision::F32 => run_task::<f32>(&config, task, &state),
+/// Runs all agents of a process, each by its config file and the folder of its state. If one of them cannot
+/// continue, all stop, and it is the one that is named.
+pub fn run_all(configs: &[(PathBuf, Option<PathBuf>)]) -> Result<Ended> {
+    let read = |(path, state): &(PathBuf, Option<PathBuf>)| Loaded::read(path, state.as_deref());
+    let loaded = configs.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let Some(first) = loaded.first() else { bail!("there is no agent to run") };
+    let network = &first.config.network;
+    let agents = first.config.identity.agent..first.config.identity.agent + loaded.len();
+    let planned = network.block.map_or(agents.start..agents.start + 1, |(first, last)| first..last + 1);
+    if agents != planned || loaded.iter().any(|other| other.config.network.listen != network.listen) {
+        bail!(
+            "{}: agents {} to {} run in one process: start it by plan.toml, as in the job before",
+            configs[0].0.display(),
+            planned.start,
+            planned.end - 1
+        );
+    }
+    match first.config.identity.precision {
+        Precision::F64 => run_in::<f64>(&loaded),
+        Precision::F32 => run_in::<f32>(&loaded),
     }
 }
 
-/// Runs an agent whose states are kept in this folder, in the precision of T.
-fn run_task<T: Number>(config: &Config, task: Task<'_>, state: &Path) -> Result<Result<Finished, Halt>> {
-    let Task { ties, problem, .. } = task;
-    // what a method or a problem cannot do is found before anything is written
-    let rounds_kept = rounds_needed(config.checkpoint_every, config.lag);
-    let history = Arc::new(task.history::<T>(config.identity.run_id(), rounds_kept));
-    let mut agent = Agent::new(task, Arc::clone(&history))
-        .with_context(|| format!("agent {} at its start", config.identity.agent))?;
-    let _lock = match lock(state)? {
-        Some(lock) => lock,
-        None => return Ok(Err(Halt::NotNow(format!("{}: this agent runs already", state.display())))),
-    };
-    let owner = Owner::from_config(config)?;
-    let (mut checkpoints, found) = Checkpoints::open(state, owner)?;
-    let finished = Finished::read(state, &owner)?;
-    check_json(&state.join(ENDS), &owner)?;
-    let [width, pull, push] = task.widths();
-    let shape = Shape::new(config, width);
-    if !found.is_empty() && !state.join(journal::FILE).exists() {
-        bail!(
-            "{}: it is missing, and what was recorded before the checkpoint cannot be recorded again: put it back, or remove the agent's folder to begin the run again",
-            state.join(journal::FILE).display()
-        );
-    }
-    let mut journal = match Journal::open(state, owner, shape) {
-        Err(JournalError::Io { path, source }) if source.kind() == std::io::ErrorKind::StorageFull => {
-            return Ok(Err(Halt::NotNow(format!("{}: {source}", path.display()))));
+/// Runs agents in the precision of T.
+fn run_in<T: Number>(loaded: &[Loaded]) -> Result<Ended> {
+    let mut ready = vec![];
+    for one in loaded {
+        match prepare::<T>(&one.config, one.task(), &one.state)? {
+            Ok(one) => ready.push(one),
+            Err(halt) => return Ok(Err((one.config.identity.agent, halt))),
         }
-        journal => journal?,
+    }
+    let number = loaded[0].config.identity.agent;
+    let endpoints = endpoints(loaded);
+    let listen = endpoints.listens_at();
+    let not_now = |error: &dyn std::fmt::Display| {
+        Ok(Err((number, Halt::NotNow(format!("listening at {listen}: {error}")))))
     };
-    let mut recent = Recent::new(config.lag);
-    if let Some(chosen) = choose(&mut checkpoints, found, &journal, config.checkpoint_every)? {
-        let (sent, Checkpoint { k, state: row, recent: states, .. }) = (checkpoints.sent(&chosen)?, chosen);
-        let fits = |sent: &Sent<T>| sent.pull.len() == pull && sent.push.len() == push;
-        let fit = states.iter().all(|(_, state)| state.len() == width) && sent.iter().all(fits);
-        if k > config.identity.rounds || !fit || !sent.is_sorted_by(|a, b| a.at < b.at) {
-            bail!("{}: the checkpoint of round {k} does not belong to this run", state.display());
+    if let Err(error) = can_listen(&listen) {
+        return not_now(&error);
+    }
+    for one in &ready {
+        if let Some(address) = &one.config.metrics {
+            metrics::serve(address.clone(), Arc::clone(&one.status)).context("metrics")?;
         }
-        agent.resume(k, &row).map_err(anyhow::Error::msg).with_context(|| state.display().to_string())?;
-        recent.restore(states);
-        history.restore(sent);
-        tracing::info!(round = k, "resuming from the checkpoint of round {k}");
     }
-    let at = agent.k();
-    journal.go_on_at(at)?;
-    let sent_until = checkpoints.sent_until();
-    let saver =
-        journal.handle().and_then(|handle| Saver::start(checkpoints, handle)).context("checkpoints")?;
-    let disk = Disk { folder: state, owner, shape, journal, recent, saver, sent_until };
-
-    let status = Arc::new(Status::new(ties, config.identity.rounds));
-    if let Some(address) = &config.metrics {
-        metrics::serve(address.clone(), Arc::clone(&status)).context("metrics")?;
-    }
-    let options = ZenohOptions {
-        endpoints: &config.network,
-        identity: config.identity.clone(),
-        ties,
-        rows: task.rows(),
-        history,
-        status: Arc::clone(&status),
-        patience: config.patience(),
-        guard: config.guard(),
-        ends_file: Some((state.join(ENDS), owner)),
-    };
-    if let Err(error) = can_listen(&config.network.listen) {
-        return Ok(Err(Halt::NotNow(format!("listening at {}: {error}", config.network.listen))));
-    }
-    let mut link = match ZenohLink::open(options) {
-        Ok(link) => link,
+    let links = match open(&ready, &endpoints) {
+        Ok(links) => links,
         // the address may be in use, by its own last process for example, or not configured yet
-        Err(error) => {
-            return Ok(Err(Halt::NotNow(format!("listening at {}: {error}", config.network.listen))));
-        }
+        Err(error) => return not_now(&error),
     };
-    ctrlc::set_handler(link.stopper()).context("cannot listen for signals")?;
+    let (block, links) = links;
+    let stop: Arc<Vec<_>> = Arc::new(links.iter().map(ZenohLink::stopper).collect());
+    let all = Arc::clone(&stop);
+    ctrlc::set_handler(move || all.iter().for_each(|stop| stop())).context("cannot listen for signals")?;
 
-    let estimates = match config.network.observed {
-        true => Some(Estimates::new(&link, &config.identity).context("publishing estimates")?),
-        false => None,
+    let first = Mutex::new(None);
+    let failed = |agent: usize, ended: Result<Halt>| {
+        first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert((agent, ended));
+        stop.iter().for_each(|stop| stop()); // the others of the process would wait for it
     };
-    let say = |k: u64, state: &[T]| {
-        estimates.iter().for_each(|to| to.say(k, &state[..problem.dim()]));
-    };
-    let mut rounds = Rounds {
-        config,
-        say: &say,
-        agent,
-        link: &mut link,
-        disk,
-        status: &status,
-        saved: None,
-        looked: Instant::now(),
-        complaints: RateLimit::default(),
-    };
-    status.begin(at);
-    // an agent that went back may have a checkpoint of a later round
-    let done = match finished.filter(|finished| finished.round <= at) {
-        Some(finished) => Ok(finished), // no rounds are left, but neighbours may need what it sent
-        None => rounds.finish(),
-    };
-    drop(rounds);
-    let done = match done {
-        Ok(finished) => {
-            status.finish();
-            tracing::info!(round = finished.round, diverged = finished.diverged, "done");
-            let began = Instant::now();
-            match link.linger(ties, finished.round, Duration::from_secs_f64(config.linger)) {
-                Ok(true) => Ok(finished),
-                Ok(false) => Err(Halt::Needed(format!("{:.0} s", began.elapsed().as_secs_f64()))),
-                Err(error) => Err(Halt::Resumable(error)),
+    let run = |one: Ready<'_, T>, link: ZenohLink<T>| {
+        let agent = one.config.identity.agent;
+        match one.run(link) {
+            Ok(Ok(finished)) => Some(finished),
+            Ok(Err(halt)) => {
+                failed(agent, Ok(halt));
+                None
+            }
+            Err(error) => {
+                failed(agent, Err(error));
+                None
             }
         }
-        halted => halted,
     };
-    link.close();
-    Ok(done)
+    let mut each = ready.into_iter().zip(links);
+    let done = match each.len() {
+        1 => each.next().and_then(|(one, link)| run(one, link)),
+        _ => std::thread::scope(|scope| {
+            let run = &run;
+            let running: Vec<_> = each
+                .map(|(one, link)| {
+                    let agent = one.config.identity.agent;
+                    scope.spawn(move || tracing::info_span!("of", agent).in_scope(|| run(one, link)))
+                })
+                .collect();
+            let ended = running.into_iter().map(|one| one.join());
+            let ended: Vec<_> =
+                ended.map(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
+            ended.into_iter().collect::<Option<Vec<Finished>>>().and_then(|all| all.into_iter().next())
+        }),
+    };
+    if let Some(block) = block {
+        block.close();
+    }
+    match first.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((agent, Ok(halt))) => Ok(Err((agent, halt))),
+        Some((agent, Err(error))) => Err(error.context(format!("agent {agent}"))),
+        None => Ok(Ok(done.context("no agent has run")?)),
+    }
 }
 
-/// Chooses the checkpoint to resume from: the newest before which the journal is complete. A run never begins
-/// again in silence.
-fn choose<T>(
-    checkpoints: &mut Checkpoints,
-    found: Vec<Checkpoint<T>>,
-    journal: &Journal,
-    checkpoint_every: u64,
-) -> Result<Option<Checkpoint<T>>> {
-    let place = journal.path().display();
-    let Some(oldest) = found.last().map(|oldest| oldest.k) else {
-        let Some(reached) = journal.reaches() else { return Ok(None) };
-        // the first one is complete at the latest when the second one is due
-        if checkpoint_every > 0 && reached > 2 * checkpoint_every {
-            bail!(
-                "{place}: there are states of rounds up to {reached}, and no checkpoint: put checkpoint-a and checkpoint-b back, or remove the agent's folder to begin the run again"
-            );
-        }
-        tracing::warn!(
-            "{place}: there is no checkpoint: beginning again; what was recorded up to round {reached} is compared"
-        );
-        return Ok(None);
-    };
-    let newest = found[0].k;
-    let Some(chosen) = found.into_iter().find(|found| journal.holds(found.k)) else {
-        return Err(journal.fault(oldest).into());
-    };
-    if chosen.k < newest {
-        tracing::warn!(
-            "{place}: states are missing before the checkpoint of round {newest}: the one of round {} is used",
-            chosen.k
-        );
-        checkpoints.go_back();
+/// Where a process listens and whom it dials for all of its agents.
+fn endpoints(loaded: &[Loaded]) -> Endpoints {
+    let mut joint = loaded[0].config.network.clone();
+    for Loaded { config, .. } in &loaded[1..] {
+        joint.connect.extend(config.network.connect.iter().cloned());
     }
-    Ok(Some(chosen))
+    let mut seen = std::collections::BTreeSet::from([joint.listen.clone()]);
+    joint.connect.retain(|dial| seen.insert(dial.address.clone()));
+    joint
+}
+
+/// The links of all agents of a process, and what they share if they are several.
+type Links<T> = (Option<Arc<Block<T>>>, Vec<ZenohLink<T>>);
+
+/// Opens the links of all agents, before any of them sends a row.
+fn open<T: Number>(
+    ready: &[Ready<'_, T>],
+    endpoints: &Endpoints,
+) -> Result<Links<T>, crate::link::LinkError> {
+    if let [one] = ready {
+        return Ok((None, vec![ZenohLink::open(one.options(endpoints))?]));
+    }
+    let longest = ready.iter().map(|one| one.task.rows().longest_frame::<T>()).max().unwrap_or(0);
+    let block = Block::open(endpoints, longest)?;
+    let numbers = || ready.iter().map(|one| one.config.identity.agent);
+    let own = numbers().min().unwrap_or(0)..numbers().max().unwrap_or(0) + 1;
+    let join = |one: &Ready<'_, T>| ZenohLink::join(&block, own.clone(), one.options(endpoints));
+    let links = ready.iter().map(join).collect::<Result<Vec<_>, _>>()?;
+    Ok((Some(block), links))
+}
+
+impl<T: Number> Ready<'_, T> {
+    fn options<'o>(&'o self, endpoints: &'o Endpoints) -> ZenohOptions<'o, T> {
+        ZenohOptions {
+            endpoints,
+            identity: self.config.identity.clone(),
+            ties: self.task.ties,
+            rows: self.task.rows(),
+            history: Arc::clone(&self.history),
+            status: Arc::clone(&self.status),
+            patience: self.config.patience(),
+            guard: self.config.guard(),
+            ends_file: Some((self.ends.clone(), self.disk.owner)),
+        }
+    }
+
+    /// Does all rounds that are left, and serves others until they need it no more.
+    fn run(self, mut link: ZenohLink<T>) -> Result<Result<Finished, Halt>> {
+        let Ready { config, task, agent, disk, status, finished, .. } = self;
+        let (ties, problem, at) = (task.ties, task.problem, agent.k());
+        let estimates = match config.network.observed {
+            true => Some(Estimates::new(&link, &config.identity).context("publishing estimates")?),
+            false => None,
+        };
+        let say = |k: u64, state: &[T]| {
+            estimates.iter().for_each(|to| to.say(k, &state[..problem.dim()]));
+        };
+        let mut rounds = Rounds {
+            config,
+            say: &say,
+            agent,
+            link: &mut link,
+            disk,
+            status: &status,
+            saved: None,
+            looked: Instant::now(),
+            complaints: RateLimit::default(),
+        };
+        status.begin(at);
+        // an agent that went back may have a checkpoint of a later round
+        let done = match finished.filter(|finished| finished.round <= at) {
+            Some(finished) => Ok(finished), // no rounds are left, but neighbours may need what it sent
+            None => rounds.finish(),
+        };
+        drop(rounds);
+        let done = match done {
+            Ok(finished) => {
+                status.finish();
+                tracing::info!(round = finished.round, diverged = finished.diverged, "done");
+                let began = Instant::now();
+                match link.linger(ties, finished.round, Duration::from_secs_f64(config.linger)) {
+                    Ok(true) => Ok(finished),
+                    Ok(false) => Err(Halt::Needed(format!("{:.0} s", began.elapsed().as_secs_f64()))),
+                    Err(error) => Err(Halt::Resumable(error)),
+                }
+            }
+            halted => halted,
+        };
+        link.close();
+        Ok(done)
+    }
 }
 
 /// Says early what is wrong with the address of an endpoint such as tcp/10.0.0.1:7450: no such host, or not
@@ -227,18 +283,5 @@ fn can_listen(endpoint: &str) -> std::io::Result<()> {
     match std::net::TcpListener::bind(address) {
         Err(error) if error.kind() != std::io::ErrorKind::AddrInUse => Err(error),
         _ => Ok(()),
-    }
-}
-
-/// Locks an agent's files while this process runs; nothing if another process has locked them.
-fn lock(state: &Path) -> Result<Option<std::fs::File>> {
-    let path = state.join("lock");
-    let place = || path.display().to_string();
-    files::make_folder(state).with_context(place)?;
-    let file = files::private().write(true).create(true).truncate(false).open(&path).with_context(place)?;
-    match file.try_lock() {
-        Ok(()) => Ok(Some(file)),
-        Err(std::fs::TryLockError::WouldBlock) => Ok(None),
-        Err(std::fs::TryLockError::Error(error)) => Err(error).with_context(place),
     }
 }

@@ -72,6 +72,8 @@ fn run<T: Number>(case: &Case<'_>, ties: &Ties) -> Result<Vec<T>, LinkError> {
     let history = Arc::new(task.history(identity.run_id(), rounds_needed(4, ties.lag)));
     let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
     let endpoints = Endpoints {
+        met: None,
+        block: None,
         observed: false,
         listen: case.addresses[ties.agent].clone(),
         connect: lower.map(|agent| Dial { agent, address: case.addresses[agent].clone() }).collect(),
@@ -234,8 +236,15 @@ fn requests_get_typed_answers_and_damaged_ones_get_none() {
         history.keep(Sent { at: at(round), pull: vec![round as f64].into(), push: vec![0.0].into() });
     }
     let address = addresses().swap_remove(0);
-    let endpoints =
-        Endpoints { observed: false, listen: address.clone(), connect: vec![], bind: None, tls: None };
+    let endpoints = Endpoints {
+        met: None,
+        block: None,
+        observed: false,
+        listen: address.clone(),
+        connect: vec![],
+        bind: None,
+        tls: None,
+    };
     let status = Arc::new(Status::new(&ties, ROUNDS));
     let link = ZenohLink::open(ZenohOptions {
         endpoints: &endpoints,

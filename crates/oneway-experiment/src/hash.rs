@@ -4,5 +4,10 @@ use sha2::{Digest, Sha256};
 
 /// SHA-256 in hexadecimal.
 pub fn sha256(content: impl AsRef<[u8]>) -> String {
-    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(content))
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

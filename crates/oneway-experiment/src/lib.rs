@@ -15,6 +15,7 @@ mod experiment;
 pub mod files;
 mod hash;
 mod identity;
+mod keeper;
 pub mod live;
 pub mod networked;
 pub mod problem_facts;

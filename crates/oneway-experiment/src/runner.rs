@@ -1,14 +1,16 @@
 //! Runs cells: side by side over the cores, each once however many share it, kept as soon as they are
 //! finished.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use oneway::engine::metrics;
+use oneway::engine::metrics::{self, Measurement};
 use oneway::engine::observe::{Observer, View};
 use oneway::engine::record::{self, Recorder};
 use oneway::engine::simulator::worth_threads;
@@ -18,6 +20,7 @@ use rayon::prelude::*;
 use crate::engines::{AnyEngine, Engines, Made};
 use crate::experiment::plan::Cell;
 use crate::experiment::spec::RunSpec;
+use crate::keeper::Keeper;
 use crate::live::{CellLive, Live};
 use crate::progress::{CellProgress, Progress, Silent, Watcher};
 use crate::results::cells::{CellResult, CellStatus, CellStore, End, Estimates, Ran};
@@ -35,6 +38,7 @@ pub struct Runner {
     show: fn(u64) -> Box<dyn Progress>,
     keeps_failed: bool,
     keeps_estimates: bool,
+    keep_every: Duration,
     watcher: Option<Box<dyn Watcher>>,
     live: Option<Live>,
     around: fn(&mut (dyn FnMut() + Send)),
@@ -52,6 +56,7 @@ impl Runner {
             show,
             keeps_failed: false,
             keeps_estimates: false,
+            keep_every: Duration::from_secs(30),
             watcher: None,
             live: None,
             around: |work| work(),
@@ -74,6 +79,12 @@ impl Runner {
     /// The same, whose results say where each run ended.
     pub fn keeping_estimates(self) -> Self {
         Self { keeps_estimates: true, ..self }
+    }
+
+    /// The same, which keeps cells that take longer than this on the way, where they are kept at all, and goes on
+    /// with them; 30 seconds if it is not said, never with 0.
+    pub fn keeping_every(self, every: Duration) -> Self {
+        Self { keep_every: every, ..self }
     }
 
     /// The same, which shows what it measures. States are then measured one by one, not a few at a time.
@@ -179,13 +190,17 @@ impl Runner {
                 None if self.is_interrupted() => return Ok(None),
                 None => {
                     let (mut bar, mut result) = (Some(progress.begin(cell)), None);
-                    (self.around)(&mut || result = bar.take().map(|bar| self.compute(cell, spare, bar)));
+                    let under_way = || (store.under_way(&cell.key), fresh);
+                    (self.around)(&mut || {
+                        result = bar.take().map(|bar| self.compute(cell, spare, bar, under_way()));
+                    });
                     let Some(result) = result.transpose()? else { bail!("{cell}: it was not run") };
                     if let (Some(reason), false) = (&result.end.reason, self.keeps_failed) {
                         bail!("{cell}: round {}: {reason}", result.end.rounds);
                     }
                     if result.end.status.is_final() {
                         store.put(&cell.key, &result)?;
+                        Keeper::forget(store.under_way(&cell.key));
                     }
                     result
                 }
@@ -221,20 +236,33 @@ impl Runner {
         Ok(ran.collect())
     }
 
-    /// Runs one cell; with threads to spare, they measure while it goes on.
-    fn compute(&self, cell: &Cell<'_>, spare: bool, bar: Box<dyn CellProgress>) -> Result<CellResult> {
+    /// Runs one cell; with threads to spare, they measure while it goes on. It goes on with what is kept of it
+    /// in a file, unless it must be fresh.
+    fn compute(
+        &self,
+        cell: &Cell<'_>,
+        spare: bool,
+        bar: Box<dyn CellProgress>,
+        (kept_in, fresh): (Option<PathBuf>, bool),
+    ) -> Result<CellResult> {
         let (run, setup, extras) = (cell.entry.run, cell.setup(), cell.extras());
         let mut engine = self.engine(cell, setup)?;
-        let live = self.live.as_ref().map(|live| live.cell(cell));
-        let watched = |record: &mut Record<'_>| {
-            let mut watch = Watch { run, record, bar, live, interrupted: &self.interrupted };
+        let mut keeper = Keeper::open((kept_in, &cell.key), self.keep_every, fresh, &mut *engine);
+        let mut live = self.live.as_ref().map(|live| live.cell(cell));
+        live.iter_mut().for_each(|live| live.add(&keeper.before));
+        let before = keeper.before.len();
+        let watched = |record: &mut Record<'_>, so_far: &mut SoFar<'_>| {
+            let (keeper, interrupted) = (&mut keeper, &*self.interrupted);
+            let mut watch = Watch { run, record, so_far, keeper, bar, live, interrupted };
             let outcome = engine.run(run.iterations, look_every(run.record_every), &mut watch);
             (outcome, Instant::now(), watch.live)
         };
         let ((outcome, waited, live), points) = match spare {
             true => {
                 let run = |recorder: &mut record::ConcurrentRecorder<'_, '_>| {
-                    watched(&mut |view, live| {
+                    let recorder = RefCell::new(recorder);
+                    let record = &mut |view: &View<'_>, live: Option<&mut CellLive<'_>>| {
+                        let mut recorder = recorder.borrow_mut();
                         if let Some(live) = live.filter(|live| live.is_due()) {
                             for batch in recorder.measured_from(live.batches) {
                                 live.add(&batch);
@@ -242,27 +270,35 @@ impl Runner {
                             }
                         }
                         recorder.record(view).map(ControlFlow::Continue)
-                    })
+                    };
+                    watched(record, &mut |_| recorder.borrow_mut().so_far())
                 };
                 record::concurrently(setup, extras, run)?
             }
             false => {
-                let mut recorder = Recorder::new(extras);
+                let recorder = RefCell::new(Recorder::new(extras));
                 // what somebody waits for, and what may fail later, is measured at once
                 let soon = self.watcher.is_some() || setup.problem.at_once();
-                let (outcome, waited, live) = watched(&mut |view, live| {
+                let record = &mut |view: &View<'_>, live: Option<&mut CellLive<'_>>| {
+                    let mut recorder = recorder.borrow_mut();
                     recorder.record(view)?;
                     if soon {
                         recorder.measure(view)?;
                     }
                     if let Some(live) = live {
-                        live.add(&recorder.measured()[live.count()..]);
+                        live.add(&recorder.measured()[live.count() - before..]);
                     }
                     Ok(match (&self.watcher, recorder.last()) {
                         (Some(watcher), Some(point)) => watcher.measured(cell, point),
                         _ => ControlFlow::Continue(()),
                     })
+                };
+                let (outcome, waited, live) = watched(record, &mut |view| {
+                    let mut recorder = recorder.borrow_mut();
+                    recorder.measure(view)?;
+                    Ok(recorder.measured().to_vec())
                 });
+                let mut recorder = recorder.into_inner();
                 let outcome = outcome.and_then(|outcome| {
                     if !soon {
                         recorder.measure(&engine.view())?;
@@ -272,6 +308,10 @@ impl Runner {
                 ((outcome, waited, live), recorder.into_measured())
             }
         };
+        if let Ok(Outcome { status: Status::Stopped { .. }, .. }) = &outcome {
+            keeper.stop(&engine.view(), &points);
+        }
+        let points = [keeper.before, points].concat();
         let mut reason = None;
         let (outcome, (stepping, observing)) = match outcome {
             Ok(Outcome { status, stepping, observing }) => (status, (stepping, observing)),
@@ -302,7 +342,7 @@ impl Runner {
             status,
             rounds,
             state_hash: engine.state_hash(),
-            seconds_stepping: stepping.as_secs_f64(),
+            seconds_stepping: keeper.seconds + stepping.as_secs_f64(),
             seconds_observing: (observing + waited.elapsed()).as_secs_f64(),
         };
         let estimates = self.keeps_estimates.then(|| estimates(&engine.view())).transpose()?.map(Arc::new);
@@ -331,19 +371,25 @@ pub(crate) fn look_every(record_every: u64) -> u64 {
 /// Records a state; whoever shows the cell is given what has been measured by then.
 type Record<'a> = dyn FnMut(&View<'_>, Option<&mut CellLive<'_>>) -> oneway::Result<ControlFlow<()>> + 'a;
 
-/// Records what is to be recorded, moves the bar, shows the cell, and stops when the user asks to.
+/// Measures the states that wait to be measured; returns all measurements so far.
+type SoFar<'a> = dyn FnMut(&View<'_>) -> oneway::Result<Vec<Measurement>> + 'a;
+
+/// Records what is to be recorded, keeps the run, moves the bar, shows the cell, and stops when the user asks to.
 struct Watch<'a, 'l> {
     run: RunSpec,
     record: &'a mut Record<'a>,
+    so_far: &'a mut SoFar<'a>,
+    keeper: &'a mut Keeper<'l>,
     bar: Box<dyn CellProgress>,
     live: Option<CellLive<'l>>,
     interrupted: &'a AtomicBool,
 }
 
 impl Watch<'_, '_> {
-    /// Whether state k is measured.
+    /// Whether state k is measured, and was not before the run was gone on with.
     fn records(&self, k: u64) -> bool {
-        k.is_multiple_of(self.run.record_every) || k == self.run.iterations
+        let is_due = k.is_multiple_of(self.run.record_every) || k == self.run.iterations;
+        is_due && self.keeper.resumed_at != Some(k)
     }
 }
 
@@ -356,11 +402,15 @@ impl Observer for Watch<'_, '_> {
         if let Some(live) = self.live.as_mut().filter(|live| live.is_due()) {
             live.look(view);
         }
+        if self.keeper.is_due() {
+            let measured = (self.so_far)(view)?;
+            self.keeper.keep(view, &measured);
+        }
         Ok(if self.reached(view.k).is_break() { ControlFlow::Break(()) } else { flow })
     }
 
     fn looks_at(&self, k: u64) -> bool {
-        self.records(k) || self.live.as_ref().is_some_and(CellLive::is_due)
+        self.records(k) || self.keeper.is_due() || self.live.as_ref().is_some_and(CellLive::is_due)
     }
 
     fn reached(&mut self, k: u64) -> ControlFlow<()> {

@@ -21,6 +21,13 @@ pub struct Endpoints {
     /// Keys and certificates; none for links without TLS.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tls: Option<Tls>,
+    /// Whose addresses these are, where the processes of a job find each other: [`NOT_YET`], or the start of the
+    /// job that found them. None if they were given.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub met: Option<String>,
+    /// The first and the last agent of its process, where a process of a job has several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub block: Option<(usize, usize)>,
     /// Whether it publishes its estimates, for observers.
     #[serde(skip_serializing_if = "is_false", default)]
     pub observed: bool,
@@ -29,6 +36,11 @@ pub struct Endpoints {
 impl Endpoints {
     /// Refuses what cannot work on any network.
     pub fn check(&self) -> anyhow::Result<()> {
+        if self.met.as_deref() == Some(NOT_YET) {
+            anyhow::bail!(
+                "this agent has no addresses yet: start `oneway-agent run plan.toml` as a job of all agents"
+            );
+        }
         let protocol = if self.tls.is_some() { "tls" } else { "tcp" };
         let dialled = self.connect.iter().map(|dial| &dial.address);
         for endpoint in dialled.chain([&self.listen]) {
@@ -62,6 +74,9 @@ impl Endpoints {
         self.bind.as_ref().map_or_else(|| self.listen.clone(), |bind| format!("{protocol}/{bind}"))
     }
 }
+
+/// No job has found the addresses.
+pub const NOT_YET: &str = "not yet";
 
 fn is_false(given: &bool) -> bool {
     !given
@@ -108,7 +123,9 @@ mod tests {
             let (listen, bind) = (listen.to_owned(), bind.map(str::to_owned));
             let dial = Dial { agent: 0, address: listen.clone() };
             let tls = tls.then_some(files);
-            let checked = Endpoints { listen, bind, connect: vec![dial], tls, observed: false }.check();
+            let checked =
+                Endpoints { listen, bind, connect: vec![dial], tls, met: None, block: None, observed: false }
+                    .check();
             format!("{:#}", checked.err().unwrap_or_else(|| anyhow::anyhow!("good")))
         };
         assert_eq!(check("tcp/10.0.0.1:7450", Some("0.0.0.0:7450"), false), "good");

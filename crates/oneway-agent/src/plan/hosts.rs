@@ -19,13 +19,27 @@ pub struct Hosts {
     /// The folder of keys and certificates, if links use TLS: `authority.pem`, `agent-<number>.pem` and
     /// `.key`.
     pub keys: Option<PathBuf>,
+    /// Whether addresses are not known yet: agents find them when they are started as one job.
+    pub meets: bool,
+}
+
+/// A port of this machine, on all of its addresses, at which nobody listens now.
+pub fn free_port() -> Result<u16> {
+    let address = free("0.0.0.0", 1)?.remove(0);
+    let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+    port.context("an address has a port")
 }
 
 /// Addresses on this machine at which nobody listens now, for agents that are started here.
+pub fn free_addresses(count: usize) -> Result<Vec<String>> {
+    free("127.0.0.1", count)
+}
+
+/// Addresses of this host at which nobody listens now.
 ///
 /// Their ports are below those that the system gives to outgoing connections: a port of those may be taken by
 /// a neighbour that dials before its agent has come to listen.
-pub fn free_addresses(count: usize) -> Result<Vec<String>> {
+fn free(host: &str, count: usize) -> Result<Vec<String>> {
     const FIRST: u32 = 10_000;
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let ports = outgoing_from().saturating_sub(FIRST).max(1);
@@ -36,7 +50,7 @@ pub fn free_addresses(count: usize) -> Result<Vec<String>> {
             break;
         }
         let port = FIRST + start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % ports;
-        let address = format!("127.0.0.1:{port}");
+        let address = format!("{host}:{port}");
         if TcpListener::bind(&address).is_ok() {
             free.push(address);
         }

@@ -7,9 +7,10 @@ use oneway_experiment::networked::{Networked, NetworkedCell, Share, sha256, writ
 
 use crate::files::{make_folder, write_whole};
 use crate::plan::config::{Config, ProblemConfig, StepConfig, describe};
-use crate::plan::endpoints::{Dial, Endpoints, Tls};
+use crate::plan::endpoints::{Dial, Endpoints, NOT_YET, Tls};
 use crate::plan::hosts::Hosts;
 use crate::plan::identity::Identity;
+use crate::plan::plan_file::PlanFile;
 use crate::plan::ties::Ties;
 
 /// How agents behave.
@@ -77,7 +78,7 @@ pub fn plan(
     let cells = experiment.cells();
     for cell in &cells {
         let agents = cell.setup().topology.agents();
-        if hosts.addresses.len() != agents {
+        if !hosts.meets && hosts.addresses.len() != agents {
             bail!(
                 "{}: there are {agents} agents, and {} hosts: give one for each",
                 file.display(),
@@ -94,17 +95,19 @@ pub fn plan(
     Ok(folders)
 }
 
-/// Writes the configs of all agents of a cell, and their shares of the data, into a folder.
+/// Writes the configs of all agents of a cell, their shares of the data, and the [plan](PlanFile) of them all
+/// into a folder.
 pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, folder: &Path) -> Result<()> {
     let setup = cell.setup();
     let (n, d) = (setup.topology.agents(), setup.problem.dim());
-    if hosts.addresses.len() != n {
+    if !hosts.meets && hosts.addresses.len() != n {
         bail!("there are {n} agents and {} addresses: give one for each", hosts.addresses.len());
     }
     let profile = setup.method.profile_on(setup.problem);
     let exchange = (profile.pull.len(d) + profile.push.len(d)) * cell.precision().bytes();
     let shares = cell.shares("shard.libsvm")?; // renamed for each agent below
     make_folder(folder).with_context(|| folder.display().to_string())?;
+    let mut digests = Vec::with_capacity(n);
     for (ties, mut share) in Ties::all(setup.topology).into_iter().zip(shares) {
         let agent = ties.agent;
         let shard = write_rows(&mut share, agent, folder)?;
@@ -131,8 +134,9 @@ pub fn write(cell: &NetworkedCell<'_>, hosts: &Hosts, behaviour: Behaviour, fold
         config.sha256 = config.digest()?;
         let path = folder.join(file_of(agent));
         write_whole(&path, config.to_toml()?.as_bytes()).with_context(|| path.display().to_string())?;
+        digests.push(config.sha256);
     }
-    Ok(())
+    PlanFile::new(hosts.meets, digests).write(folder)
 }
 
 /// Writes an agent's own rows, if it has any; returns their hash.
@@ -148,7 +152,10 @@ fn write_rows(share: &mut Share, agent: usize, folder: &Path) -> Result<Option<S
 /// Where an agent listens and whom it dials: of two neighbours, the one with the higher number.
 fn endpoints(ties: &Ties, hosts: &Hosts, observed: bool) -> Endpoints {
     let protocol = if hosts.keys.is_some() { "tls" } else { "tcp" };
-    let of = |agent: usize| format!("{protocol}/{}", hosts.addresses[agent]);
+    let of = |agent: usize| match hosts.meets {
+        true => format!("{protocol}/agent-{agent}"),
+        false => format!("{protocol}/{}", hosts.addresses[agent]),
+    };
     let dial = |agent| Dial { agent, address: of(agent) };
     let tls = hosts.keys.as_ref().map(|keys| Tls {
         authority: keys.join("authority.pem"),
@@ -157,7 +164,16 @@ fn endpoints(ties: &Ties, hosts: &Hosts, observed: bool) -> Endpoints {
     });
     let lower = ties.neighbours().into_iter().filter(|&who| who < ties.agent);
     let bind = hosts.binds.get(ties.agent).cloned().flatten();
-    Endpoints { listen: of(ties.agent), bind, connect: lower.map(dial).collect(), tls, observed }
+    let met = hosts.meets.then(|| NOT_YET.to_owned());
+    Endpoints {
+        listen: of(ties.agent),
+        bind,
+        connect: lower.map(dial).collect(),
+        tls,
+        met,
+        block: None,
+        observed,
+    }
 }
 
 /// A cell's name as a folder: letters, digits and hyphens, and a number that makes it unique.

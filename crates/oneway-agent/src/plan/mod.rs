@@ -8,5 +8,6 @@ pub mod hosts;
 pub mod identity;
 pub mod layout;
 pub mod limits;
+pub mod plan_file;
 pub mod shard;
 pub mod ties;

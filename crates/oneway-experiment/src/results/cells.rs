@@ -148,6 +148,11 @@ impl CellStore {
         write_whole(&path(folder, key), format!("{}\n{body}", serde_json::to_string(&head)?))
     }
 
+    /// Where a run of this key that is on its way is kept; nowhere in a store that keeps nothing.
+    pub(crate) fn under_way(&self, key: &str) -> Option<PathBuf> {
+        Some(self.0.as_ref()?.join(format!("{key}.state")))
+    }
+
     /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for
     /// dead.
     pub fn get(&self, key: &str) -> Option<CellResult> {

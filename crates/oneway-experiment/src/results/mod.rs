@@ -1,6 +1,7 @@
 //! Results: curves in memory and on disk, and the folder that they are kept in.
 
 pub mod cells;
+pub mod checkpoint;
 pub mod curves;
 pub(crate) mod divergence;
 pub mod folder;

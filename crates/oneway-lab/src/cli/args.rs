@@ -187,6 +187,10 @@ pub(crate) struct RunArgs {
     /// Compute every cell again, also those that an earlier run into the same folder has finished
     #[arg(long)]
     pub(crate) fresh: bool,
+    /// Seconds after which a cell that still runs is kept, and again after as many, so that the same command goes
+    /// on with it after an interruption; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
+    pub(crate) checkpoint_every: f64,
     /// Write curves.csv and summary.json only: no figures, no page
     #[arg(long)]
     pub(crate) no_report: bool,
@@ -444,4 +448,10 @@ pub(super) fn output() -> impl TypedValueParser<Value = PathBuf> {
         }
         _ => Ok(PathBuf::from(name)),
     })
+}
+
+/// A time in seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
+    seconds.ok_or_else(|| "give seconds, from 0 to 1000000".to_owned())
 }

@@ -194,6 +194,11 @@ pub trait Engine<'a> {
         None
     }
 
+    /// The same, to go on from a state that was kept, where the states are all that it depends on.
+    fn resumable(&mut self) -> Option<&mut dyn Resumable> {
+        None
+    }
+
     /// Runs until `rounds` rounds are done, showing the observer state 0, every `every`-th and the last.
     fn run(&mut self, rounds: u64, every: u64, observer: &mut dyn Observer) -> Result<Outcome> {
         let every = every.max(1);
@@ -254,6 +259,13 @@ pub trait Engine<'a> {
             .chain(digest.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).map(char::from))
             .collect()
     }
+}
+
+/// An engine that can go on from a state.
+pub trait Resumable {
+    /// Goes on from state k, which was reached before: `fill(agent, row)` writes what
+    /// [`View::state`] showed of it.
+    fn resume_at(&mut self, k: u64, fill: &mut dyn FnMut(usize, &mut [f64]));
 }
 
 /// Whether states are within all bounds: none of their numbers is beyond 10¹⁵⁰, or NaN. Engines end a run

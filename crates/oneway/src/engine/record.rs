@@ -178,14 +178,32 @@ impl ConcurrentRecorder<'_, '_> {
         in_order.map(|(_, (_, batch))| batch).collect()
     }
 
-    /// Has the batch measured by whoever is free.
-    fn send_off(&mut self) -> Result<()> {
-        const AT_MOST: usize = 2;
-        while self.under_way.load(Ordering::Acquire) >= AT_MOST {
+    /// All measurements so far, once those that are under way are done. An error is that of a batch.
+    pub fn so_far(&mut self) -> Result<Vec<Measurement>> {
+        if !self.waiting.0.is_empty() {
+            self.send_off()?;
+        }
+        self.wait(1);
+        let found = self.measured_from(0);
+        if found.len() < self.batches {
+            self.send_off()?; // which has the error of the batch that failed
+        }
+        Ok(found.concat())
+    }
+
+    /// Helps until fewer batches than that are under way.
+    fn wait(&self, fewer: usize) {
+        while self.under_way.load(Ordering::Acquire) >= fewer {
             if rayon::yield_now() != Some(Yield::Executed) {
                 std::thread::yield_now();
             }
         }
+    }
+
+    /// Has the batch measured by whoever is free.
+    fn send_off(&mut self) -> Result<()> {
+        const AT_MOST: usize = 2;
+        self.wait(AT_MOST);
         let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(failed) = measured.iter().position(|(_, batch)| batch.is_err()) {
             measured.swap_remove(failed).1?;

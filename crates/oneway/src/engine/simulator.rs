@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::engine::observe::View;
 use crate::engine::part::{Alone, Carrier, Slab};
-use crate::engine::{Engine, Setup, Turns};
+use crate::engine::{Engine, Resumable, Setup, Turns};
 use crate::graph::mixing::Mixing;
 use crate::method::{Agents, Hearing, Kernel, Method, Profile, Round, Rows, RowsMut, Sending};
 use crate::numeric::Float;
@@ -330,6 +330,10 @@ impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
         T::round(self, &mut Alone)
     }
 
+    fn resumable(&mut self) -> Option<&mut dyn Resumable> {
+        Some(self)
+    }
+
     fn view(&self) -> View<'_> {
         let shown = || {
             let (n, width) = (self.setup.problem.agents(), self.profile.state.len(self.d));
@@ -342,6 +346,16 @@ impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
         };
         let states = T::as_f64(self.states.rows()).unwrap_or_else(|| self.shown.get_or_init(shown).rows());
         View { precision: T::PRECISION, ..self.setup.view(self.k, &self.profile, states) }
+    }
+}
+
+impl<T: Number> Resumable for Simulator<'_, T> {
+    fn resume_at(&mut self, k: u64, fill: &mut dyn FnMut(usize, &mut [f64])) {
+        let mut shown = vec![0.0; self.profile.state.len(self.d)];
+        self.resume(k, |agent, row| {
+            fill(agent, &mut shown);
+            row.iter_mut().zip(&shown).for_each(|(x, shown)| *x = T::from_f64(*shown));
+        });
     }
 }
 

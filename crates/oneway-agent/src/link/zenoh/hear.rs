@@ -60,6 +60,12 @@ impl<T: Number> Hearing<T> {
         false
     }
 
+    /// A neighbour has done its last round.
+    pub(super) fn see_end(&self, who: usize, round: u64) {
+        self.ends.see(who, round);
+        self.inbox.nudge(who);
+    }
+
     /// Takes in an answer that is not a row. One that was delayed, for a row that has arrived since, says
     /// nothing.
     fn take_message(&self, (from, graph, at): (usize, Graph, Moment), bytes: &[u8]) {
@@ -148,8 +154,7 @@ pub(super) fn watch<T: Number>(
     let done = done.callback(move |sample| {
         let round = seen.keys.done_round(who, sample.key_expr().as_str());
         if let (SampleKind::Put, Some(round)) = (sample.kind(), round) {
-            seen.ends.see(who, round);
-            seen.inbox.nudge(who);
+            seen.see_end(who, round);
         }
     });
     done.background().wait().map_err(LinkError::network)

@@ -1,6 +1,7 @@
 //! The link: rows are published and subscribed to, and requested again by queries.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,13 +13,12 @@ use zenoh::qos::CongestionControl;
 use zenoh::query::{ConsolidationMode, Reply};
 use zenoh::{Session, Wait};
 
-use super::config::{self, access};
+use super::block::{Block, Inside, open_session};
 use super::ends::Ends;
 use super::hear::{Answers, Hearing, watch};
 use super::keys::Keys;
 use super::questions::Questions;
-use super::secure::id::{self, Peer};
-use super::secure::{Door, Tunnels, address_of};
+use super::secure::Tunnels;
 use super::serve::{self, Question, answer};
 use crate::disk::owner::Owner;
 use crate::link::inbox::Inbox;
@@ -66,59 +66,39 @@ pub struct ZenohOptions<'a, T = f64> {
 /// One agent's end of its links on a network.
 #[derive(Debug)]
 pub struct ZenohLink<T = f64> {
-    session: Session,
+    block: Arc<Block<T>>,
     hearing: Arc<Hearing<T>>,
     history: Arc<History<T>>,
     publishers: BTreeMap<(Graph, usize), Publisher<'static>>,
     token: Option<LivelinessToken>,
     patience: Patience,
     guard: Guard,
+    /// Whether no other agent has the session.
+    alone: bool,
     /// TLS below the session, where links have keys. Dropped after the session.
     _tunnels: Option<Tunnels>,
-}
-
-/// Opens a session, behind tunnels where links have keys.
-fn open_session(
-    endpoints: &Endpoints,
-    ties: &Ties,
-    keys: &Keys,
-    longest_frame: usize,
-    status: Arc<Status>,
-) -> Result<(Session, Option<Tunnels>), LinkError> {
-    let listens_at = endpoints.listens_at();
-    let (session, tunnels) = match &endpoints.tls {
-        None => {
-            let connect = endpoints.connect.iter().map(|dial| dial.address.clone()).collect();
-            (config::Session { listen: vec![listens_at], connect, id: None }, None)
-        }
-        Some(tls) => {
-            let observer = endpoints.observed.then_some(Peer::Observer);
-            let peers = ties.neighbours().into_iter().map(Peer::Agent).chain(observer).collect();
-            let door = Door { address: address_of(&listens_at), peers, status };
-            let tunnels = Tunnels::open(tls, &endpoints.connect, Some(door))?;
-            let (listen, connect) = (vec![tunnels.listen()], tunnels.connect.clone());
-            let id = Some(id::agent(ties.agent));
-            (config::Session { listen, connect, id }, Some(tunnels))
-        }
-    };
-    let mut settings = session.settings(longest_frame);
-    if tunnels.is_some() {
-        settings["access_control"] = access(keys, ties, endpoints.observed);
-    }
-    let config = zenoh::Config::from_json5(&settings.to_string()).map_err(LinkError::network)?;
-    Ok((zenoh::open(config).wait().map_err(LinkError::network)?, tunnels))
 }
 
 impl<T: Number> ZenohLink<T> {
     /// Listens, dials, and declares what the agent publishes, subscribes to and answers. Neighbours need not
     /// be there yet.
     pub fn open(options: ZenohOptions<'_, T>) -> Result<Self, LinkError> {
-        let ZenohOptions { endpoints, identity, ties, rows, history, status, patience, guard, ends_file } =
-            options;
-        let me = ties.agent;
-        let keys = Keys::new(identity.key());
+        let ZenohOptions { endpoints, identity, ties, rows, status, .. } = &options;
+        let (me, keys) = (ties.agent, Keys::new(identity.key()));
         let (session, tunnels) =
-            open_session(endpoints, ties, &keys, rows.longest_frame::<T>(), Arc::clone(&status))?;
+            open_session(endpoints, ties, &keys, rows.longest_frame::<T>(), Arc::clone(status))?;
+        Ok(Self { alone: true, _tunnels: tunnels, ..Self::join(&Block::new(session), me..me + 1, options)? })
+    }
+
+    /// The same on the session of a process that has the agents `own`. They hand rows to each other.
+    pub fn join(
+        block: &Arc<Block<T>>,
+        own: Range<usize>,
+        options: ZenohOptions<'_, T>,
+    ) -> Result<Self, LinkError> {
+        let ZenohOptions { identity, ties, rows, history, status, patience, guard, ends_file, .. } = options;
+        let (me, session) = (ties.agent, block.session());
+        let keys = Keys::new(identity.key());
         let ends = Arc::new(Ends::open(ends_file));
         let hearing = Arc::new(Hearing {
             inbox: Inbox::new(ties, &rows),
@@ -133,13 +113,15 @@ impl<T: Number> ZenohLink<T> {
         let answers =
             serve::Answers { history: Arc::clone(&history), status, identity, phases: rows.phases, ends };
         let answers = Arc::new(answers);
+        block.take_in(ties, Inside { hearing: Arc::clone(&hearing), answers: Arc::clone(&answers) });
+        let is_outside = |who: &usize| !own.contains(who);
         let mut ask = BTreeMap::new();
-        for who in ties.all_hearers() {
+        for who in ties.all_hearers().into_iter().filter(is_outside) {
             ask.insert(who, answers.start().map_err(LinkError::network)?);
         }
         let mut publishers = BTreeMap::new();
         for graph in Graph::BOTH {
-            for from in ties.heard(graph) {
+            for from in ties.heard(graph).into_iter().filter(is_outside) {
                 let hearing = Arc::clone(&hearing);
                 session
                     .declare_subscriber(keys.rows(graph, from, me))
@@ -150,7 +132,7 @@ impl<T: Number> ZenohLink<T> {
                     .wait()
                     .map_err(LinkError::network)?;
             }
-            for to in ties.hearers(graph) {
+            for to in ties.hearers(graph).into_iter().filter(is_outside) {
                 let publisher = session
                     .declare_publisher(keys.rows(graph, me, to))
                     .congestion_control(CongestionControl::Block)
@@ -158,25 +140,26 @@ impl<T: Number> ZenohLink<T> {
                     .wait()
                     .map_err(LinkError::network)?;
                 publishers.insert((graph, to), publisher);
-                answer(&session, keys.again(graph, me, to), &ask[&to], move |query| {
+                answer(session, keys.again(graph, me, to), &ask[&to], move |query| {
                     Question::Again(graph, to, query)
                 })?;
             }
         }
-        answer(&session, Keys::hello(me), &answers.start().map_err(LinkError::network)?, Question::Hello)?;
+        answer(session, Keys::hello(me), &answers.start().map_err(LinkError::network)?, Question::Hello)?;
         let token = session.liveliness().declare_token(keys.alive(me)).wait().map_err(LinkError::network)?;
-        for who in ties.neighbours() {
-            watch(&session, &hearing, who)?;
+        for who in ties.neighbours().into_iter().filter(is_outside) {
+            watch(session, &hearing, who)?;
         }
         Ok(Self {
-            session,
+            block: Arc::clone(block),
             hearing,
             history,
             publishers,
             token: Some(token),
             patience,
             guard,
-            _tunnels: tunnels,
+            alone: false,
+            _tunnels: None,
         })
     }
 
@@ -185,13 +168,17 @@ impl<T: Number> ZenohLink<T> {
     pub fn linger(&self, ties: &Ties, round: u64, at_most: Duration) -> Result<bool, LinkError> {
         let Hearing { ends, keys, inbox, status, .. } = &*self.hearing;
         let key = keys.done(ties.agent, round);
-        let _done = self.session.liveliness().declare_token(key).wait().map_err(LinkError::network)?;
+        let _done =
+            self.block.session().liveliness().declare_token(key).wait().map_err(LinkError::network)?;
         let until = Instant::now() + at_most;
         let heard = Graph::BOTH
             .into_iter()
             .flat_map(|graph| ties.heard(graph).into_iter().map(move |who| (who, graph)));
         let heard: BTreeMap<usize, Graph> = heard.collect();
         let hearers = ties.all_hearers();
+        for inside in ties.neighbours().into_iter().filter_map(|who| self.block.get(who)) {
+            inside.hearing.see_end(ties.agent, round);
+        }
         let is_there = |who: usize| status.away(who) == (None, true);
         let mut last_words = None;
         loop {
@@ -225,8 +212,16 @@ impl<T: Number> ZenohLink<T> {
     /// Asks a sender to note that this agent is done.
     fn say_done(&self, from: usize, graph: Graph, me: usize, round: u64) {
         let hearing = Arc::clone(&self.hearing);
+        if let Some(inside) = self.block.get(from) {
+            let noted = inside.hearing.ends.note(me, round).and_then(|()| hearing.ends.told(from));
+            if let Err(error) = noted {
+                tracing::error!("the end of agent {me} is not on disk yet: {error}");
+            }
+            return;
+        }
         let asked = self
-            .session
+            .block
+            .session()
             .get(self.hearing.keys.again(graph, from, me))
             .payload(&Message::Done(round).encode()[..])
             .timeout(LAST_WORDS)
@@ -246,7 +241,7 @@ impl<T: Number> ZenohLink<T> {
 
     /// The session, for other publications of this agent.
     pub(super) fn session(&self) -> &Session {
-        &self.session
+        self.block.session()
     }
 
     /// Whether it was stopped.
@@ -260,21 +255,26 @@ impl<T: Number> ZenohLink<T> {
         move || hearing.inbox.stop()
     }
 
-    /// Leaves the network.
+    /// Leaves the network, or the others of its process.
     pub fn close(mut self) {
         drop(self.token.take());
-        if let Err(error) = self.session.close().wait() {
-            tracing::debug!("leaving the network: {error}");
+        if self.alone {
+            self.block.close();
         }
     }
 
     /// Requests the rows of a neighbour from this moment on. The answers arrive in the inbox like all rows.
     fn ask(&self, from: usize, graph: Graph, at: Moment, to: usize) {
+        if let Some(inside) = self.block.get(from) {
+            self.hearing.status.asked(from);
+            return inside.repeat(&self.hearing, graph, at);
+        }
         let Some(question) = self.hearing.questions.ask(from, graph) else { return };
         let answers = Answers::new(Arc::clone(&self.hearing), question, (from, graph, at));
         self.hearing.status.asked(from);
         let asked = self
-            .session
+            .block
+            .session()
             .get(self.hearing.keys.again(graph, from, to))
             .payload(&Message::Rows(at).encode()[..])
             .consolidation(ConsolidationMode::None)
@@ -289,10 +289,14 @@ impl<T: Number> ZenohLink<T> {
 
     /// Asks a neighbour for its identity, and logs how it differs.
     fn greet(&self, from: usize) {
-        let Some(identity) = self.hearing.identity.to_json() else { return };
+        let Some(identity) = self.hearing.identity.to_json().filter(|_| self.block.get(from).is_none())
+        else {
+            return; // or it is of this process
+        };
         let hearing = Arc::clone(&self.hearing);
         let asked = self
-            .session
+            .block
+            .session()
             .get(Keys::hello(from))
             .payload(identity)
             .timeout(Duration::from_secs(10))
@@ -318,15 +322,18 @@ impl<T: Number> ZenohLink<T> {
 
 impl<T: Number> Link<T> for ZenohLink<T> {
     fn put(&mut self, to: usize, graph: Graph, at: Moment) -> Result<(), LinkError> {
-        let Some(publisher) = self.publishers.get(&(graph, to)) else {
-            return Err(LinkError::Network(format!("there is no {graph} link to agent {to}")));
-        };
         let mut bytes = vec![];
         if self.history.frame(to, graph, at, &mut bytes) != Found::Here {
             return Err(LinkError::Network(format!("there is no {graph} row of {at} for agent {to}")));
         }
         let status = &self.hearing.status;
         status.sent(to, bytes.len());
+        let Some(publisher) = self.publishers.get(&(graph, to)) else {
+            let inside = self.block.get(to);
+            let nowhere = || LinkError::Network(format!("there is no {graph} link to agent {to}"));
+            inside.ok_or_else(nowhere)?.hear(self.hearing.identity.agent, graph, bytes);
+            return Ok(());
+        };
         status.wait(to, graph, at); // a receiver that is slow to take rows is waited for too
         let put = publisher.put(bytes).wait();
         status.sent_off();

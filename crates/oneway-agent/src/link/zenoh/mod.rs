@@ -1,6 +1,7 @@
 //! Links over Zenoh. The protocol is in [`wire`](crate::wire), the reasons in
 //! `docs/decisions/0013-agents-on-zenoh.md`.
 
+mod block;
 mod config;
 mod ends;
 mod hear;
@@ -11,4 +12,5 @@ mod questions;
 mod secure;
 mod serve;
 
+pub use block::Block;
 pub use link::{ZenohLink, ZenohOptions};

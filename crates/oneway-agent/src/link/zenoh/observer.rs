@@ -1,6 +1,7 @@
 //! Estimates for observers: agents publish them from time to time, and an observer subscribes. No agent waits
 //! for it: what it cannot receive in time is dropped.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -110,9 +111,13 @@ impl Observer {
         let dial = |(agent, address): (usize, &String)| Dial { agent, address: address.clone() };
         let dials: Vec<Dial> = agents.iter().enumerate().map(dial).collect();
         let tunnels = tls.map(|tls| Tunnels::open(tls, &dials, None)).transpose()?;
+        let places: BTreeSet<&String> = agents.iter().collect(); // agents of one process are at one
         let own = config::Session {
             listen: vec![],
-            connect: tunnels.as_ref().map_or_else(|| agents.to_vec(), |tunnels| tunnels.connect.clone()),
+            connect: match &tunnels {
+                Some(tunnels) => tunnels.connect.clone(),
+                None => places.into_iter().cloned().collect(),
+            },
             id: tunnels.is_some().then(id::observer),
         };
         let settings = own.settings(frame::size(dim, identity.precision));

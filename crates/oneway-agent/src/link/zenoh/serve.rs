@@ -105,8 +105,28 @@ impl<T: Number> Answers<T> {
         }
     }
 
-    /// The rows from this moment on, a few at a time.
-    fn rows(&self, graph: Graph, to: usize, mut at: Moment, query: &Query) -> zenoh::Result<()> {
+    fn rows(&self, graph: Graph, to: usize, at: Moment, query: &Query) -> zenoh::Result<()> {
+        let given = self.each_row(graph, to, at, |frame| {
+            query.reply(query.key_expr().clone(), frame).express(true).wait()
+        })?;
+        match given {
+            Ok(_) => Ok(()),
+            Err(oldest) => {
+                let gone = Message::Gone(oldest).encode();
+                query.reply(query.key_expr().clone(), &gone[..]).wait()
+            }
+        }
+    }
+
+    /// Gives the rows from this moment on, a few at a time; says how many, or the oldest round that is kept if
+    /// they are gone.
+    pub(super) fn each_row(
+        &self,
+        graph: Graph,
+        to: usize,
+        mut at: Moment,
+        mut give: impl FnMut(Vec<u8>) -> zenoh::Result<()>,
+    ) -> zenoh::Result<Result<usize, u64>> {
         let mut found = 0;
         // a link may exist in some rounds only; the others are skipped
         for _ in 0..ROWS * 16 {
@@ -115,14 +135,11 @@ impl<T: Number> Answers<T> {
                 Found::Here => {
                     found += 1;
                     self.status.sent(to, bytes.len());
-                    query.reply(query.key_expr().clone(), bytes).express(true).wait()?;
+                    give(bytes)?;
                 }
                 Found::NoLink => {}
                 Found::Ahead => break,
-                Found::Gone(oldest) => {
-                    let gone = Message::Gone(oldest).encode();
-                    return query.reply(query.key_expr().clone(), &gone[..]).wait();
-                }
+                Found::Gone(oldest) => return Ok(Err(oldest)),
             }
             if found == ROWS {
                 break;
@@ -132,7 +149,7 @@ impl<T: Number> Answers<T> {
                 false => Moment { round: at.round.saturating_add(1), phase: 0 },
             };
         }
-        Ok(())
+        Ok(Ok(found))
     }
 
     /// Answers with this agent's identity, and logs how the other's differs.

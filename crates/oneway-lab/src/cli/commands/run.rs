@@ -32,6 +32,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let inner = args.shard.map(Shard::folder).unwrap_or_default();
     let out = args.out.clone().map_or_else(|| default_folder(&args.file, &inner), Ok)?;
     let mut runner = super::runner_on(args.device, args.threads)?;
+    runner = runner.keeping_every(Duration::from_secs_f64(args.checkpoint_every));
     let watching = args.watch.then(|| Watching::listen(args.port, usual_port(&out))).transpose()?;
     let folder = OutputFolder::prepare(&out)?;
 
