@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crew::{Crew, Place, RING, a9a, agent, complaint, output, soon};
+use oneway_agent::plan::hosts::free_addresses;
 
 const ROUNDS: u64 = 3000;
 
@@ -102,6 +103,30 @@ fn an_observer_sees_the_curves_through_a_restart() {
     crew.assert_simulated(&place, soon());
     let seen = lines(observer);
     assert!(seen.len() > 10, "{seen:?}");
+    assert_of_curves(&seen, &place);
+}
+
+/// Several agents of one process are dialled once, and say their estimates each.
+#[test]
+fn agents_of_one_process_can_be_looked_at() {
+    let place = Place::new(&a9a(5, 4 * ROUNDS, RING));
+    let plan = place.path("plan");
+    let [file, folder] = [&place.file, &plan].map(|path| path.to_str().unwrap());
+    assert!(output(&["plan", file, "--out", folder, "--observe"]).status.success());
+    let rendezvous = free_addresses(1).unwrap().remove(0);
+    let start = |rank: usize| {
+        let mut process = agent();
+        process.envs([("RANK", rank.to_string()), ("WORLD_SIZE", "2".to_owned())]);
+        process.env_remove("SLURM_PROCID").env_remove("OMPI_COMM_WORLD_RANK").env_remove("PMI_RANK");
+        process.arg("run").arg(plan.join("plan.toml")).args(["--rendezvous", &rendezvous]);
+        process.stderr(Stdio::null()).spawn().unwrap()
+    };
+    let mut crew = Crew { folder: plan.clone(), children: (0..2).map(|rank| Some(start(rank))).collect() };
+    crew.wait_for_states(4, 5_000, soon());
+    let observer = Observer::new(&crew, &[]);
+    crew.assert_simulated(&place, soon());
+    let seen = lines(observer);
+    assert!(seen.len() > 2, "{seen:?}");
     assert_of_curves(&seen, &place);
 }
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use oneway_experiment::shard::Shard;
 
 use super::claims_args::ClaimsArgs;
 use super::paper_args::{PlotArgs, TableArgs};
+use super::values::{output, seconds};
 use crate::request::TopologyFlags;
 use crate::studies::sweep_stability::Question;
 use crate::studies::tune::Criterion;
@@ -437,21 +437,4 @@ pub(crate) struct SweepStabilityArgs {
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-}
-
-/// Folders to write to, unless other commands would take the name for an option.
-pub(super) fn output() -> impl TypedValueParser<Value = PathBuf> {
-    OsStringValueParser::new().try_map(|name| match name.as_encoded_bytes() {
-        [] => Err("give the name of a folder".to_owned()),
-        [b'-', ..] => {
-            Err(format!("what begins with `-` would be taken for an option: write ./{}", name.display()))
-        }
-        _ => Ok(PathBuf::from(name)),
-    })
-}
-
-/// A time in seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e6).contains(seconds));
-    seconds.ok_or_else(|| "give seconds, from 0 to 1000000".to_owned())
 }

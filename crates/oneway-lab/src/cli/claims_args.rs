@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use super::args::{DeviceKind, output};
+use super::args::DeviceKind;
+use super::values::output;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ClaimsArgs {

@@ -5,3 +5,4 @@ pub(crate) mod claims_args;
 pub(crate) mod commands;
 pub(crate) mod paper_args;
 pub(crate) mod progress;
+mod values;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::args::output;
+use super::values::output;
 use crate::draw::figure::axis::Scale;
 use crate::draw::figure::band::Band;
 use crate::draw::figure::colours::Colours;
