@@ -60,6 +60,8 @@ console.log(`ok: the slider leads from ${first} claims that hold to ${last}`);
 
 const painted = await page.locator(".walk-map svg path").evaluateAll((all) => new Set(all.map((one) => getComputedStyle(one).fill)).size);
 assert.equal(painted, 2, "the map has two colours");
+const cut = () => page.locator(".scroll").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+assert.equal(await cut(), 0, "a table's last columns are out of sight on a wide screen");
 if (shots) await page.screenshot({ path: join(shots, "map.png"), fullPage: true });
 const phone = await open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
 assert((await phone.evaluate(() => document.documentElement.scrollWidth)) <= 390, "the page is wider than a phone");
