@@ -32,23 +32,21 @@ __device__ inline void gradient_of_block(const Problem &problem, const Run &run,
 // All gradients that are asked for; returns how many of the two places they fill.
 __device__ inline u64 gradients_of_block(const Problem &problem, const Run &run, const Turn &at,
                                          const Asked &asked) {
-    Turn turn = at;
-    if (asked.both) {
-        turn.from = turn.to = 1;
+    const u32 count = asked.both ? 2 : asked.samples;
+#pragma unroll 1
+    for (u32 i = 0; i < count; ++i) { // the last is the gradient; those before it are summed in the other place
+        const bool last = i + 1 == count;
+        Turn turn = at;
+        turn.to = last ? 0 : 1;
+        if (asked.both) {
+            turn.from = turn.to;
+        } else {
+            turn.call = i;
+            turn.adds = last ? 0 : i == 0 ? 2 : 1;
+        }
         gradient_of_block(problem, run, turn);
-        turn.from = turn.to = 0;
-        gradient_of_block(problem, run, turn);
-        return 2;
     }
-    for (turn.call = 0; turn.call + 1 < asked.samples; ++turn.call) { // the sum of those before the last
-        turn.to = 1;
-        turn.adds = turn.call == 0 ? 2 : 1;
-        gradient_of_block(problem, run, turn);
-    }
-    turn.to = turn.adds = 0;
-    if (asked.samples > 0)
-        gradient_of_block(problem, run, turn);
-    return asked.samples > 1 ? 2 : asked.samples;
+    return count > 1 ? 2 : count;
 }
 
 // `cells.from` and `cells.to` are the addresses of a run and of a problem for each block, `cells.adds` what is
@@ -70,6 +68,7 @@ extern "C" __global__ void oneway_start_cells(const Run, const Problem, const Tu
     }
 }
 
+#if !FUSES
 // The same of each exchange in `cells.adds`; `cells.call` is the number of rounds.
 extern "C" __global__ void oneway_apart_cells(const Run, const Problem, const Turn cells) {
     const Problem problem = ((const Problem *)cells.to)[blockIdx.x];
@@ -97,3 +96,4 @@ extern "C" __global__ void oneway_apart_cells(const Run, const Problem, const Tu
             __syncthreads();
         }
 }
+#endif

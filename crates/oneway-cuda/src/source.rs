@@ -62,7 +62,7 @@ impl Source {
         let defines: String =
             defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
         let head = format!("typedef {real} real;\ntypedef {index} coordinate;\n{defines}");
-        let text = [&head, NUMBERS, RUN, &of_rule, &of_problem, WIDE, APART, FUSED, CELL].join("\n");
+        let text = [&head, NUMBERS, RUN, &of_rule, &of_problem, WIDE, FUSED, APART, CELL].join("\n");
         // as `FUSES` in `kernels/fused.cu`
         let by_coordinate = matches!(problem.describe(), Some(Description::Quadratic { .. }));
         let one_exchange = trace.exchanges.len() == 1 && trace.carries != Carries::Eigenvector;
