@@ -1,6 +1,6 @@
 //! The whole suite on a GPU: bits against the simulator, then speed. `just gpu`.
 //!
-//! Arguments: any of `bits`, `wide` and `cells` keeps only these; `small` is a part of `bits` that a checker
+//! Arguments: any of `bits`, `wide`, `cells` and `together` keeps only these; `small` is a part of `bits` that a checker
 //! of memory and of races has the time for. Without a GPU it says so, and fails.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::type_complexity)]
 
@@ -10,8 +10,10 @@ mod common;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use common::measured::{methods_are_measured, problems_are_measured};
 use common::{networks_agree, problems, problems_agree, rules_agree, same_bits};
 use oneway::data::a9a::{Split, a9a};
+use oneway::engine::metrics::Extras;
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
 use oneway::graph::{Subgraph, Topology, Weights, families, weights};
 use oneway::methods::{Smtpp, kind};
@@ -22,7 +24,7 @@ use oneway::problems::{Batch, Logistic, Quadratic, QuadraticShape, Sharing};
 use oneway::testing::{Subject, quadratic};
 use oneway_cuda::cuda::{self, Cuda};
 use oneway_cuda::device::Device;
-use oneway_cuda::{Cells, Wide};
+use oneway_cuda::{Cells, Together, Wide};
 
 /// A part of the suite.
 type Part = fn(&Cuda);
@@ -37,7 +39,8 @@ fn main() -> ExitCode {
         }
     };
     println!("{}", device.name());
-    let parts: [(&str, Part); 4] = [("bits", bits), ("wide", wide), ("cells", cells), ("small", small)];
+    let parts: [(&str, Part); 5] =
+        [("bits", bits), ("wide", wide), ("cells", cells), ("together", together), ("small", small)];
     for (name, part) in parts {
         if (arguments.is_empty() && name != "small") || arguments.iter().any(|argument| argument == name) {
             println!("== {name}");
@@ -194,6 +197,50 @@ fn cells(device: &Cuda) {
             let same = (0..20).all(|agent| here.state(agent) == there.view().state(agent));
             assert!(same, "run 131 of 132 after {} rounds", here.k);
             println!("(the last of 132 has the simulator's bits after {} rounds)", here.k);
+        }
+    }
+}
+
+/// What is measured on the device: the processors' bits, and how long that takes. a9a, n = 20.
+fn together(device: &Cuda) {
+    lap("5 methods on every problem, measured with the same bits", || problems_are_measured(device));
+    let cases =
+        lap("every method on every network, measured with the same bits", || methods_are_measured(device));
+    println!("({cases} cases)");
+    let problem = Logistic::new(&a9a(Split::Train), Sharing::among(20), 0.01).unwrap();
+    let problem = problem.with_test(a9a(Split::Test)).unwrap();
+    let topology = exponential(20);
+    let schedule = Schedule::constant(0.1).unwrap();
+    println!("|method|runs|set up, ms|30 rounds, ms|soundness, ms|measuring, ms|hashes, ms|");
+    println!("|---|---|---|---|---|---|---|");
+    for name in ["smtpp", "push-pull", "frost"] {
+        for count in [32, 1024, 4096] {
+            let method = kind(name).unwrap().method([]).unwrap();
+            let (method, problem) = (&*method, &problem);
+            let setup = |seed| Setup { method, problem, topology: &topology, schedule, seed };
+            let runs: Vec<_> = (0..count).map(|at| (setup(derive_seed(1, at)), Extras::default())).collect();
+            let time = |work: &mut dyn FnMut()| {
+                let began = Instant::now();
+                work();
+                1e3 * began.elapsed().as_secs_f64()
+            };
+            drop(Together::new(device, &runs[..2], Precision::F64, 60).unwrap()); // kernels are compiled
+            let mut made = None;
+            let set_up = time(&mut || {
+                let all = made.insert(Together::new(device, &runs, Precision::F64, 60).unwrap());
+                all.are_sound().unwrap();
+            });
+            let mut all = made.unwrap();
+            all.advance(30).unwrap();
+            all.measure().unwrap();
+            let rounds = time(&mut || {
+                all.advance(30).unwrap();
+                all.are_sound().unwrap();
+            });
+            let sound = time(&mut || drop(all.are_sound().unwrap()));
+            let measuring = time(&mut || drop(all.measure().unwrap()));
+            let hashes = time(&mut || drop(all.hashes().unwrap()));
+            println!("|{name}|{count}|{set_up:.1}|{rounds:.1}|{sound:.2}|{measuring:.2}|{hashes:.2}|");
         }
     }
 }

@@ -28,11 +28,21 @@ pub trait Program: Debug + Send {
     /// Where a buffer is, for kernels.
     fn address(&self, buffer: Buffer) -> u64;
 
+    /// Copies bytes into a buffer, from this byte of it on.
+    fn write_at(&mut self, buffer: Buffer, from: usize, bytes: &[u8]) -> Result<()>;
+
+    /// Copies what is in a buffer from this byte on, when all that was begun is done.
+    fn read_at(&mut self, buffer: Buffer, from: usize, bytes: &mut [u8]) -> Result<()>;
+
     /// Copies bytes into the beginning of a buffer.
-    fn write(&mut self, buffer: Buffer, bytes: &[u8]) -> Result<()>;
+    fn write(&mut self, buffer: Buffer, bytes: &[u8]) -> Result<()> {
+        self.write_at(buffer, 0, bytes)
+    }
 
     /// Copies the beginning of a buffer, when all that was begun is done.
-    fn read(&mut self, buffer: Buffer, bytes: &mut [u8]) -> Result<()>;
+    fn read(&mut self, buffer: Buffer, bytes: &mut [u8]) -> Result<()> {
+        self.read_at(buffer, 0, bytes)
+    }
 
     /// Begins a kernel.
     fn launch(&mut self, launch: &Launch) -> Result<()>;

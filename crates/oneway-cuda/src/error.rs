@@ -9,6 +9,8 @@ pub enum Error {
     NoDevice(String),
     /// What cannot run there, and why.
     Unsupported(String),
+    /// The device has not enough memory.
+    NoMemory(String),
     /// The device refused, failed or went away.
     Failed(String),
 }
@@ -18,8 +20,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Error::NoDevice(what) | Error::Unsupported(what) | Error::Failed(what)) = self;
-        f.write_str(what)
+        f.write_str(match self {
+            Error::NoDevice(what)
+            | Error::Unsupported(what)
+            | Error::NoMemory(what)
+            | Error::Failed(what) => what,
+        })
     }
 }
 

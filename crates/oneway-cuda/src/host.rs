@@ -21,7 +21,14 @@ pub struct Host {
     /// Threads of each block.
     threads: u32,
     folder: tempfile::TempDir,
-    compiled: Mutex<HashMap<String, Arc<Library>>>,
+    compiled: Mutex<HashMap<String, Arc<Compiled>>>,
+}
+
+/// Kernels. What a block's threads share is there once, so that one launch is made at a time.
+#[derive(Debug)]
+struct Compiled {
+    library: Library,
+    busy: Mutex<()>,
 }
 
 impl Host {
@@ -37,7 +44,7 @@ impl Host {
         Ok(Self { compiler, threads, folder, compiled: Mutex::default() })
     }
 
-    fn library(&self, source: &str) -> Result<Arc<Library>> {
+    fn library(&self, source: &str) -> Result<Arc<Compiled>> {
         let known = self.compiled.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
         if let Some(library) = known {
             return Ok(library);
@@ -56,7 +63,7 @@ impl Host {
         // SAFETY: it was made just now of our own text, which does nothing when it is loaded
         #[allow(unsafe_code)]
         let library = unsafe { Library::new(&made) }.map_err(|error| failed(error.to_string()))?;
-        let library = Arc::new(library);
+        let library = Arc::new(Compiled { library, busy: Mutex::default() });
         let mut compiled = self.compiled.lock().unwrap_or_else(PoisonError::into_inner);
         compiled.insert(source.to_owned(), Arc::clone(&library));
         Ok(library)
@@ -84,7 +91,7 @@ impl Device for Host {
 
 /// Kernels on the host.
 struct HostProgram {
-    library: Arc<Library>,
+    library: Arc<Compiled>,
     threads: u32,
     /// In words, so that every number is aligned.
     memory: Vec<Vec<u64>>,
@@ -111,13 +118,14 @@ impl Program for HostProgram {
         self.memory[buffer.0].as_ptr() as u64
     }
 
-    fn write(&mut self, buffer: Buffer, bytes: &[u8]) -> Result<()> {
-        bytemuck::cast_slice_mut(&mut self.memory[buffer.0])[..bytes.len()].copy_from_slice(bytes);
+    fn write_at(&mut self, buffer: Buffer, from: usize, bytes: &[u8]) -> Result<()> {
+        bytemuck::cast_slice_mut(&mut self.memory[buffer.0])[from..from + bytes.len()].copy_from_slice(bytes);
         Ok(())
     }
 
-    fn read(&mut self, buffer: Buffer, bytes: &mut [u8]) -> Result<()> {
-        bytes.copy_from_slice(&bytemuck::cast_slice(&self.memory[buffer.0])[..bytes.len()]);
+    fn read_at(&mut self, buffer: Buffer, from: usize, bytes: &mut [u8]) -> Result<()> {
+        let all = bytemuck::cast_slice(&self.memory[buffer.0]);
+        bytes.copy_from_slice(&all[from..from + bytes.len()]);
         Ok(())
     }
 
@@ -126,19 +134,20 @@ impl Program for HostProgram {
     fn launch(&mut self, launch: &Launch) -> Result<()> {
         let missing = |error: libloading::Error| Error::Failed(error.to_string());
         let mut sizes = [0u64; 3];
+        let _alone = self.library.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let library = &self.library.library;
         // SAFETY: these are the functions of `kernels/host_launch.cu` and of `kernels/wide.cu`, with these
         // arguments; the sizes of the structures are compared before they are read
         unsafe {
-            let of =
-                self.library.get::<unsafe extern "C" fn(*mut u64)>(b"oneway_sizes\0").map_err(missing)?;
+            let of = library.get::<unsafe extern "C" fn(*mut u64)>(b"oneway_sizes\0").map_err(missing)?;
             of(sizes.as_mut_ptr());
             let given =
                 [launch.run.len(), launch.problem.len(), launch.turn.len()].map(|words| 8 * words as u64);
             if given != sizes {
                 return Err(Error::Failed(format!("kernels take {sizes:?} bytes and were handed {given:?}")));
             }
-            let kernel = *self.library.get::<Kernel>(launch.kernel.as_bytes()).map_err(missing)?;
-            let run = *self.library.get::<OnHost>(b"oneway_on_host\0").map_err(missing)?;
+            let kernel = *library.get::<Kernel>(launch.kernel.as_bytes()).map_err(missing)?;
+            let run = *library.get::<OnHost>(b"oneway_on_host\0").map_err(missing)?;
             let (threads, launch) = (self.threads, launch);
             let one = move |thread: u32| {
                 let Launch { run: words, problem, turn, blocks, .. } = launch;

@@ -6,15 +6,21 @@
 //! the device ([`Wide`]). Sums have the bit contract's order and nothing is fused, so that states have the
 //! CPU's bits.
 //!
+//! Many small runs go side by side, a multiprocessor's each ([`Cells`]); with what is measured of them on the
+//! device too they are [`Together`]. [`OnDevice`] is both for whoever runs experiments.
+//!
 //! The driver is found when it is asked for ([`cuda::open`]). Everything else is plain Rust over a small
 //! trait, [`device::Device`], which a [`host`] implements too: it compiles the very same text with a C++
 //! compiler, so that the bits of kernels are tested where there is no GPU.
 
+mod arena;
 mod cells;
 pub mod cuda;
 pub mod device;
+mod engines;
 mod error;
 pub mod host;
+mod meter;
 mod network;
 pub mod print;
 mod problem;
@@ -22,9 +28,12 @@ mod rounds;
 mod run;
 mod source;
 mod states;
+mod together;
 mod wide;
 
 pub use cells::Cells;
+pub use engines::OnDevice;
 pub use error::{Error, Result};
 pub use source::Source;
+pub use together::Together;
 pub use wide::Wide;

@@ -71,7 +71,7 @@ pub(crate) fn put_problem(program: &mut dyn Program, problem: &dyn Problem) -> R
 }
 
 fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -> Result<Vec<u64>> {
-    let RowSum { rows, targets, rows_per_agent, batch, loss, penalty } = sum;
+    let RowSum { rows, targets, rows_per_agent, batch, loss, penalty, .. } = sum;
     let (n, d) = (problem.agents(), problem.dim());
     let (mut offsets, mut columns, mut values) = (vec![0u32], vec![], vec![]);
     for r in 0..rows.len() {

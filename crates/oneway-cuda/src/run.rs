@@ -17,6 +17,9 @@ use crate::source::Source;
 /// What is the same for all agents in a round, as the words of the kernels' structure `Step`.
 pub(crate) type Step = [u64; 4];
 
+/// Where in the words of the structure `Run` the table of steps is.
+pub(crate) const STEPS_WORD: usize = 12;
+
 /// Round k of a run, with the samples of state `samples`.
 pub(crate) fn step(setup: Setup<'_>, source: &Source, k: u64, samples: u64) -> Step {
     let [first, second] = source.trace.constants.map(|constant| constant.at(k).to_bits());
@@ -30,6 +33,8 @@ pub(crate) struct Known {
     steps: HashMap<String, Buffer>,
     networks: HashMap<usize, ([[u64; 4]; 2], u64)>,
     problems: HashMap<usize, Vec<u64>>,
+    /// Starting points and hyper-parameters, by their bits.
+    numbers: HashMap<Vec<u64>, u64>,
 }
 
 /// What a run needs room for.
@@ -60,6 +65,11 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
+    /// From one state row of this width to the next: whole sectors of memory.
+    pub(crate) fn stride(width: usize, precision: Precision) -> usize {
+        width.next_multiple_of(32 / precision.bytes())
+    }
+
     /// Places a run: its states, and what is between them.
     pub(crate) fn new(
         program: &mut dyn Program,
@@ -70,7 +80,7 @@ impl Placed {
         let (n, d, bytes) = (setup.problem.agents(), setup.problem.dim(), precision.bytes());
         let profile = setup.method.profile_on(setup.problem);
         let width = profile.state.len(d);
-        let stride = width.next_multiple_of(32 / bytes); // whole sectors of memory
+        let stride = Self::stride(width, precision);
         let first = program.allocate(n * stride * bytes)?;
         let states = [first, if twice { program.allocate(n * stride * bytes)? } else { first }];
         let steps = known.steps(program, setup, source, steps)?;
@@ -89,7 +99,12 @@ impl Placed {
         let ([pull, push], kept) = known.network(program, setup)?;
         let behind = [
             &[sent, mixed, points, gradients, program.address(carried)][..],
-            &[put(program, &x)?, put(program, &source.parameters)?, program.address(steps), kept],
+            &[
+                known.numbers(program, &x)?,
+                known.numbers(program, &source.parameters)?,
+                program.address(steps),
+                kept,
+            ],
             &pull,
             &push,
         ]
@@ -127,6 +142,16 @@ impl Known {
         let table = program.allocate(rows * size_of::<Step>())?;
         self.steps.insert(key, table);
         Ok(table)
+    }
+
+    fn numbers(&mut self, program: &mut dyn Program, numbers: &[f64]) -> Result<u64> {
+        let key: Vec<u64> = numbers.iter().map(|number| number.to_bits()).collect();
+        if let Some(known) = self.numbers.get(&key) {
+            return Ok(*known);
+        }
+        let placed = put(program, numbers)?;
+        self.numbers.insert(key, placed);
+        Ok(placed)
     }
 
     fn network(&mut self, program: &mut dyn Program, setup: Setup<'_>) -> Result<([[u64; 4]; 2], u64)> {

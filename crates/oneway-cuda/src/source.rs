@@ -12,6 +12,7 @@ const RUN: &str = include_str!("../kernels/run.cu");
 const WIDE: &str = include_str!("../kernels/wide.cu");
 const FUSED: &str = include_str!("../kernels/fused.cu");
 const CELL: &str = include_str!("../kernels/cell.cu");
+const APART: &str = include_str!("../kernels/apart.cu");
 
 /// The kernels of a method on a problem, and the hyper-parameters that they are given.
 #[derive(Debug, Clone)]
@@ -61,7 +62,7 @@ impl Source {
         let defines: String =
             defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
         let head = format!("typedef {real} real;\ntypedef {index} coordinate;\n{defines}");
-        let text = [&head, NUMBERS, RUN, &of_rule, &of_problem, WIDE, FUSED, CELL].join("\n");
+        let text = [&head, NUMBERS, RUN, &of_rule, &of_problem, WIDE, FUSED, APART, CELL].join("\n");
         // as `FUSES` in `kernels/fused.cu`
         let by_coordinate = matches!(problem.describe(), Some(Description::Quadratic { .. }));
         let one_exchange = trace.exchanges.len() == 1 && trace.carries != Carries::Eigenvector;

@@ -3,10 +3,12 @@
 
 mod common;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use common::host;
+use oneway::engine::metrics::Extras;
 use oneway::engine::{Engine, Schedule, Setup, Status};
 use oneway::graph::Topology;
 use oneway::methods::{PUSH_PULL, kind};
@@ -15,7 +17,11 @@ use oneway::problems::FromFn;
 use oneway::testing::quadratic;
 use oneway_cuda::device::{Buffer, Device, Launch, Program, Recording};
 use oneway_cuda::host::Host;
-use oneway_cuda::{Error, Result, Wide};
+use oneway_cuda::{Error, OnDevice, Result, Together, Wide};
+use oneway_experiment::Experiment;
+use oneway_experiment::plan::Plan;
+use oneway_experiment::results::cells::{CellStore, Ran};
+use oneway_experiment::runner::Runner;
 
 /// A host that does so many allocations, or launches, and then no more.
 #[derive(Debug)]
@@ -32,8 +38,8 @@ struct FailingProgram {
     launches: Arc<AtomicI64>,
 }
 
-fn spend(left: &AtomicI64, why: &str) -> Result<()> {
-    if left.fetch_sub(1, Ordering::Relaxed) > 0 { Ok(()) } else { Err(Error::Failed(why.to_owned())) }
+fn spend(left: &AtomicI64, why: Error) -> Result<()> {
+    if left.fetch_sub(1, Ordering::Relaxed) > 0 { Ok(()) } else { Err(why) }
 }
 
 impl Device for Failing {
@@ -54,27 +60,27 @@ impl Device for Failing {
 
 impl Program for FailingProgram {
     fn allocate(&mut self, bytes: usize) -> Result<Buffer> {
-        spend(&self.allocations, "the memory is full")?;
+        spend(&self.allocations, Error::NoMemory("the memory is full".to_owned()))?;
         self.inner.allocate(bytes)
     }
     fn address(&self, buffer: Buffer) -> u64 {
         self.inner.address(buffer)
     }
-    fn write(&mut self, buffer: Buffer, bytes: &[u8]) -> Result<()> {
-        self.inner.write(buffer, bytes)
+    fn write_at(&mut self, buffer: Buffer, from: usize, bytes: &[u8]) -> Result<()> {
+        self.inner.write_at(buffer, from, bytes)
     }
-    fn read(&mut self, buffer: Buffer, bytes: &mut [u8]) -> Result<()> {
-        self.inner.read(buffer, bytes)
+    fn read_at(&mut self, buffer: Buffer, from: usize, bytes: &mut [u8]) -> Result<()> {
+        self.inner.read_at(buffer, from, bytes)
     }
     fn launch(&mut self, launch: &Launch) -> Result<()> {
-        spend(&self.launches, "the device is lost")?;
+        spend(&self.launches, Error::Failed("the device is lost".to_owned()))?;
         self.inner.launch(launch)
     }
     fn record(&mut self, launches: &[Launch]) -> Result<Recording> {
         self.inner.record(launches)
     }
     fn replay(&mut self, recording: Recording) -> Result<()> {
-        spend(&self.launches, "the device is lost")?;
+        spend(&self.launches, Error::Failed("the device is lost".to_owned()))?;
         self.inner.replay(recording)
     }
 }
@@ -112,6 +118,66 @@ fn a_device_that_is_lost_ends_the_run_with_its_words() {
     assert!(engine.view().estimate(0).iter().all(|x| x.is_nan()));
     assert_eq!(engine.round().unwrap_err().to_string(), "the device is lost");
     assert!(engine.settle().is_err());
+}
+
+#[test]
+fn runs_side_by_side_say_that_the_memory_is_full_or_the_device_lost() {
+    let (topology, problem) = (Topology::complete(4).unwrap(), quadratic(4, 0.0).unwrap());
+    let setup = |η| {
+        let schedule = Schedule::constant(η).unwrap();
+        Setup { method: &PUSH_PULL, problem: &problem, topology: &topology, schedule, seed: 1 }
+    };
+    let runs = [0.1, 0.2, 0.3].map(|η| (setup(η), Extras::default()));
+    let make =
+        |allocations, launches| Together::new(&failing(allocations, launches), &runs, Precision::F64, 9);
+    let mut refused = 0;
+    while let Err(error) = make(refused, 1000) {
+        assert_eq!(error, Error::NoMemory("the memory is full".to_owned()));
+        refused += 1;
+    }
+    assert!(refused > 5, "{refused}");
+    let work = |launches| {
+        let mut runs = make(1000, launches)?;
+        runs.are_sound()?;
+        runs.measure()?;
+        runs.advance(9)?;
+        runs.measure()?;
+        runs.hashes()
+    };
+    let mut lost = 0;
+    while let Err(error) = work(lost) {
+        assert_eq!(error, Error::Failed("the device is lost".to_owned()));
+        lost += 1;
+    }
+    assert!(lost > 5, "{lost}");
+}
+
+/// Memory for a few runs only: they go a few at a time, and have the results that they would have had.
+#[test]
+fn what_memory_is_too_small_for_goes_in_parts() {
+    let text = "[problem]\nkind = \"quadratic\"\ndim = 2\n[run]\nagents = 3\niterations = 20\nrepetitions = 4\n\
+                [[topology]]\nkind = \"ring\"\n[[method]]\nkind = \"smtpp\"\nstep = 0.1\n";
+    let plan = Plan::new(&Experiment::parse(text, Path::new(""), &[]).unwrap()).unwrap();
+    let run = |runner: Runner| {
+        let ran = runner.run(&plan.cells(), &CellStore::none(), false).map_err(|error| error.to_string())?;
+        let told = |ran: &Ran<'_>| (ran.result.end.state_hash.clone(), ran.result.points.to_vec());
+        Ok::<Vec<_>, String>(ran.iter().map(told).collect())
+    };
+    let here = run(Runner::new(Some(1)).unwrap()).unwrap();
+    let device =
+        |allocations| Runner::new(Some(1)).unwrap().on(Box::new(OnDevice(failing(allocations, 1000))));
+    // the first tries find no memory, whoever comes last does
+    let mut works = 0;
+    for allocations in (20..400).step_by(20) {
+        match run(device(allocations)) {
+            Ok(there) => {
+                assert_eq!(there, here, "{allocations}");
+                works += 1;
+            }
+            Err(error) => assert!(error.contains("the memory is full"), "{error}"),
+        }
+    }
+    assert!(works > 0);
 }
 
 #[test]

@@ -6,28 +6,11 @@ mod common;
 use std::path::Path;
 
 use common::host;
-use oneway::engine::Setup;
-use oneway::numeric::Precision;
-use oneway_cuda::host::Host;
-use oneway_cuda::{Error, Wide};
+use oneway_cuda::OnDevice;
 use oneway_experiment::Experiment;
-use oneway_experiment::engines::{Engines, Made};
 use oneway_experiment::plan::Plan;
 use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::runner::Runner;
-
-#[derive(Debug)]
-struct OnHost(Host);
-
-impl Engines for OnHost {
-    fn engine<'a>(&self, setup: Setup<'a>, precision: Precision) -> oneway::Result<Made<'a>> {
-        match Wide::new(&self.0, setup, precision) {
-            Ok(engine) => Ok(Made::There(Box::new(engine))),
-            Err(Error::Unsupported(why)) => Ok(Made::Stays(why)),
-            Err(error) => Err(error.into()),
-        }
-    }
-}
 
 const EXPERIMENT: &str = r#"
 [problem]
@@ -80,7 +63,7 @@ fn curves_are_those_of_the_processors_and_what_stays_says_why() {
     let plan = Plan::new(&Experiment::parse(EXPERIMENT, Path::new(""), &[]).unwrap()).unwrap();
     let run = |runner: &Runner| runner.run(&plan.cells(), &CellStore::none(), false).unwrap();
     let here = run(&Runner::new(Some(2)).unwrap());
-    let device = Runner::new(Some(2)).unwrap().on(Box::new(OnHost(host(1))));
+    let device = Runner::new(Some(2)).unwrap().on(Box::new(OnDevice(host(1))));
     let there = run(&device);
     assert_eq!(here.len(), there.len());
     for (here, there) in here.iter().zip(&there) {

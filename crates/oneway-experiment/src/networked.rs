@@ -19,10 +19,10 @@ use crate::experiment::measure::MeasureSpec;
 use crate::experiment::plan::{Cell, Entry, Plan};
 use crate::experiment::problem::{OwnRows, ProblemSpec, Problems, Rows};
 use crate::experiment::spec::{RunSpec, Spec};
+use crate::progress::look_every;
 use crate::results::cells::{CellResult, CellStatus, CellStore, End, Ran};
 use crate::results::folder::OutputFolder;
 use crate::results::manifest::Purpose;
-use crate::runner::look_every;
 
 pub use crate::experiment::combination::{read_recipe, write_recipe};
 pub use crate::hash::sha256;

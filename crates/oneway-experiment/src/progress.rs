@@ -43,3 +43,10 @@ impl Progress for Silent {
 impl CellProgress for Silent {
     fn reach(&mut self, _k: u64) {}
 }
+
+/// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait
+/// for long.
+pub(crate) fn look_every(record_every: u64) -> u64 {
+    const SOON: u64 = 100;
+    (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)
+}

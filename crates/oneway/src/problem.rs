@@ -5,7 +5,7 @@ mod description;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-pub use description::{Description, Penalty, RowLoss, RowSum, Targets};
+pub use description::{Description, Penalty, RowLoss, RowSum, Targets, TestRows};
 
 use crate::Result;
 use crate::numeric::row::{Agents, Rows, RowsMut};

@@ -88,7 +88,10 @@ fn words(error: DriverError) -> String {
 }
 
 fn failed(error: DriverError) -> Error {
-    Error::Failed(words(error))
+    match error.0 {
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => Error::NoMemory(words(error)),
+        _ => Error::Failed(words(error)),
+    }
 }
 
 impl Cuda {
@@ -209,13 +212,13 @@ impl Program for CudaProgram {
         self.memory[buffer.0].device_ptr(&self.stream).0
     }
 
-    fn write(&mut self, buffer: Buffer, bytes: &[u8]) -> Result<()> {
-        let mut place = self.memory[buffer.0].slice_mut(..bytes.len());
+    fn write_at(&mut self, buffer: Buffer, from: usize, bytes: &[u8]) -> Result<()> {
+        let mut place = self.memory[buffer.0].slice_mut(from..from + bytes.len());
         self.stream.memcpy_htod(bytes, &mut place).map_err(failed)
     }
 
-    fn read(&mut self, buffer: Buffer, bytes: &mut [u8]) -> Result<()> {
-        let place = self.memory[buffer.0].slice(..bytes.len());
+    fn read_at(&mut self, buffer: Buffer, from: usize, bytes: &mut [u8]) -> Result<()> {
+        let place = self.memory[buffer.0].slice(from..from + bytes.len());
         self.stream.memcpy_dtoh(&place, bytes).map_err(failed)?;
         self.stream.synchronize().map_err(failed)
     }

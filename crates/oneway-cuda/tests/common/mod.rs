@@ -1,6 +1,8 @@
 //! What tests of kernels share.
 #![allow(dead_code, unreachable_pub, clippy::panic)] // each test file takes what it needs
 
+pub mod measured;
+
 use std::io::Write;
 use std::sync::Mutex;
 

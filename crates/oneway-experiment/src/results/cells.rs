@@ -1,18 +1,22 @@
-//! Finished runs, kept by content: a file for each, named by the hash of all that its result depends on.
+//! Finished runs, kept by content: a file for each, named by the hash of all that its result depends on, or one
+//! for many that were finished together.
 //!
 //! A run that was interrupted goes on where it was, and a run with one setting changed computes only what
 //! changed. An entry carries its own checksum; one that is damaged is computed again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use anyhow::{Context, Result};
-use oneway::engine::metrics::Measurement;
+use oneway::engine::metrics::{self, Measurement};
+use oneway::engine::observe::View;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::curves::{point_from_csv, point_to_csv};
 use super::divergence;
+use super::packs::Packs;
 use crate::experiment::plan::Cell;
 use crate::files::write_whole;
 use crate::hash::sha256;
@@ -44,6 +48,14 @@ pub struct Estimates {
     pub average: Vec<f64>,
     /// x_i of each agent, one after another.
     pub agents: Vec<f64>,
+}
+
+impl Estimates {
+    /// Where a run is.
+    pub(crate) fn of(view: &View<'_>) -> oneway::Result<Self> {
+        let agents = (0..view.agents()).flat_map(|i| view.estimate(i)).copied().collect();
+        Ok(Self { average: metrics::average(view)?, agents })
+    }
 }
 
 /// How a run ended.
@@ -121,17 +133,21 @@ struct Head {
 
 /// A folder of finished runs, or none.
 #[derive(Debug)]
-pub struct CellStore(Option<PathBuf>);
+pub struct CellStore {
+    folder: Option<PathBuf>,
+    /// Those that stand in one file, once somebody asks for one.
+    packs: OnceLock<RwLock<Packs>>,
+}
 
 impl CellStore {
     /// The store of an output folder.
     pub fn new(folder: &Path) -> Self {
-        Self(Some(folder.join("cells")))
+        Self { folder: Some(folder.join("cells")), packs: OnceLock::new() }
     }
 
     /// Keeps nothing.
     pub fn none() -> Self {
-        Self(None)
+        Self { folder: None, packs: OnceLock::new() }
     }
 
     /// A store that is gone with the guard it comes in, for runs whose results must not be kept.
@@ -139,31 +155,56 @@ impl CellStore {
         Ok(Scratch(tempfile::tempdir().context("cannot make a temporary folder")?))
     }
 
+    fn packs(&self, folder: &Path) -> &RwLock<Packs> {
+        self.packs.get_or_init(|| RwLock::new(Packs::of(folder)))
+    }
+
     /// Keeps a result.
     pub(crate) fn put(&self, key: &str, result: &CellResult) -> Result<()> {
-        let Some(folder) = &self.0 else { return Ok(()) };
-        let body = body(&result.points);
-        let head = Head { key: key.to_owned(), sha256: sha256(&body), end: result.end.clone() };
+        let Some(folder) = &self.folder else { return Ok(()) };
         fs::create_dir_all(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
-        write_whole(&path(folder, key), format!("{}\n{body}", serde_json::to_string(&head)?))
+        write_whole(&path(folder, key), entry(key, result)?)
+    }
+
+    /// Keeps results that were finished together: in one file, where they are many.
+    pub(crate) fn put_all(&self, results: &[(&str, &CellResult)]) -> Result<()> {
+        /// Fewer have a file each, which can be looked at.
+        const MANY: usize = 256;
+        let Some(folder) = &self.folder else { return Ok(()) };
+        if results.len() < MANY {
+            return results.iter().try_for_each(|(key, result)| self.put(key, result));
+        }
+        let entries = results.par_iter().map(|(key, result)| Ok((*key, entry(key, result)?)));
+        let entries = entries.collect::<Result<Vec<_>>>()?;
+        fs::create_dir_all(folder).with_context(|| format!("cannot write to {}", folder.display()))?;
+        self.packs(folder).write().unwrap_or_else(PoisonError::into_inner).put(folder, &entries)
     }
 
     /// Where a run of this key that is on its way is kept; nowhere in a store that keeps nothing.
     pub(crate) fn under_way(&self, key: &str) -> Option<PathBuf> {
-        Some(self.0.as_ref()?.join(format!("{key}.state")))
+        Some(self.folder.as_ref()?.join(format!("{key}.state")))
     }
 
     /// The result kept under `key`, if there is one and it is whole; a damaged one is reported and left for
     /// dead.
     pub fn get(&self, key: &str) -> Option<CellResult> {
-        let path = path(self.0.as_ref()?, key);
-        let text = fs::read(&path).ok()?;
+        let folder = self.folder.as_ref()?;
+        let path = path(folder, key);
+        let packed = || self.packs(folder).read().unwrap_or_else(PoisonError::into_inner).get(key);
+        let text = fs::read(&path).ok().or_else(packed)?;
         let result = String::from_utf8(text).ok().and_then(|text| read(key, &text));
         if result.is_none() {
             eprintln!("oneway: {} is damaged: computing it again", path.display());
         }
         result
     }
+}
+
+/// A result as it is kept.
+fn entry(key: &str, result: &CellResult) -> Result<String> {
+    let body = body(&result.points);
+    let head = Head { key: key.to_owned(), sha256: sha256(&body), end: result.end.clone() };
+    Ok(format!("{}\n{body}", serde_json::to_string(&head)?))
 }
 
 fn path(folder: &Path, key: &str) -> PathBuf {
@@ -236,6 +277,22 @@ mod tests {
         assert_eq!(store.get("k"), None);
         store.put("k", &result()).unwrap();
         assert_eq!(store.get("k"), Some(result()));
+    }
+
+    #[test]
+    fn many_results_come_back_out_of_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = CellStore::new(folder.path());
+        let (keys, result) = ((0..300).map(|at| format!("k{at}")).collect::<Vec<_>>(), result());
+        let all: Vec<(&str, &CellResult)> = keys.iter().map(|key| (key.as_str(), &result)).collect();
+        store.put_all(&all).unwrap();
+        assert_eq!(fs::read_dir(folder.path().join("cells")).unwrap().count(), 1);
+        store.put_all(&all[..2]).unwrap(); // a few have files of their own
+        assert_eq!(fs::read_dir(folder.path().join("cells")).unwrap().count(), 3);
+        for store in [store, CellStore::new(folder.path())] {
+            assert!(keys.iter().all(|key| store.get(key).as_ref() == Some(&result)));
+            assert_eq!(store.get("k300"), None);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub(crate) mod divergence;
 pub mod folder;
 pub mod manifest;
 pub mod merge;
+mod packs;
 pub mod repetitions;
 pub mod stored;
 

@@ -10,8 +10,10 @@ use rayon::prelude::*;
 use crate::Result;
 use crate::engine::observe::View;
 use crate::engine::simulator::worth_threads;
+use crate::graph::Topology;
 use crate::graph::topology::Stationary;
-use crate::method::{Network, Roles};
+use crate::method::{Network, Profile, Roles};
+use crate::numeric::Precision;
 use crate::numeric::row::{Agents, Rows, RowsMut};
 use crate::problem::ExactBatch;
 
@@ -286,17 +288,30 @@ fn conservation_error(view: &View<'_>) -> Result<Option<f64>> {
 
 /// Bytes sent by all agents in the k rounds so far, on both graphs. Nothing for centralised methods.
 fn bytes_sent(view: &View<'_>) -> Option<u64> {
-    if view.profile.network == Network::Central {
+    let &View { k, topology, profile, d, precision, .. } = view;
+    match (profile.network, view.bytes_sent) {
+        (Network::Central, _) => None,
+        (_, counted @ Some(_)) => counted,
+        (_, None) => bytes_after(k, topology, profile, (d, precision)),
+    }
+}
+
+/// What a [`Measurement`] says of the bytes that all agents send in the first k rounds, on links that do not
+/// fail. Nothing for centralised methods.
+pub fn bytes_after(
+    k: u64,
+    topology: &Topology,
+    profile: &Profile,
+    (d, precision): (usize, Precision),
+) -> Option<u64> {
+    if profile.network == Network::Central {
         return None;
     }
-    if view.bytes_sent.is_some() {
-        return view.bytes_sent;
-    }
-    let phases = (0..view.profile.phases()).map(|phase| view.profile.bytes(phase, view.d, view.precision));
+    let phases = (0..profile.phases()).map(|phase| profile.bytes(phase, d, precision));
     let [pull, push] = phases.fold([0, 0], |sum, bytes| [sum[0] + bytes[0], sum[1] + bytes[1]]);
-    let period = view.topology.period();
+    let period = topology.period();
     let rounds = (0..).zip(period).map(|(phase, pair)| {
-        let times = (view.k + period.len() as u64 - 1 - phase) / period.len() as u64;
+        let times = (k + period.len() as u64 - 1 - phase) / period.len() as u64;
         times * (pair.pull.links_on_wire() * pull + pair.push.links_on_wire() * push) as u64
     });
     Some(rounds.sum())

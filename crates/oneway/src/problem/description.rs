@@ -37,6 +37,17 @@ pub struct RowSum<'a> {
     pub loss: RowLoss,
     /// φ.
     pub penalty: Penalty,
+    /// Held-out rows, if there are any.
+    pub test: Option<TestRows<'a>>,
+}
+
+/// Rows that only the share classified rightly is counted of.
+#[derive(Debug, Clone, Copy)]
+pub struct TestRows<'a> {
+    /// The rows.
+    pub rows: &'a SparseRows,
+    /// What they say.
+    pub targets: &'a [f64],
 }
 
 /// What rows say.

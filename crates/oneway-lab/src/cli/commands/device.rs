@@ -31,28 +31,5 @@ fn cuda() -> Result<Box<dyn Engines>> {
 
 #[cfg(feature = "cuda")]
 fn cuda() -> Result<Box<dyn Engines>> {
-    Ok(Box::new(gpu::Gpu(oneway_cuda::cuda::open()?)))
-}
-
-#[cfg(feature = "cuda")]
-mod gpu {
-    use oneway::engine::Setup;
-    use oneway::numeric::Precision;
-    use oneway_cuda::cuda::Cuda;
-    use oneway_cuda::{Error, Wide};
-    use oneway_experiment::engines::{Engines, Made};
-
-    /// A GPU, one engine a run.
-    #[derive(Debug)]
-    pub(super) struct Gpu(pub(super) Cuda);
-
-    impl Engines for Gpu {
-        fn engine<'a>(&self, setup: Setup<'a>, precision: Precision) -> oneway::Result<Made<'a>> {
-            match Wide::new(&self.0, setup, precision) {
-                Ok(engine) => Ok(Made::There(Box::new(engine))),
-                Err(Error::Unsupported(why)) => Ok(Made::Stays(why)),
-                Err(error) => Err(error.into()),
-            }
-        }
-    }
+    Ok(Box::new(oneway_cuda::OnDevice(oneway_cuda::cuda::open()?)))
 }

@@ -12,12 +12,14 @@ pub(crate) mod comparison;
 mod settings;
 mod trial;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::ValueEnum;
 use oneway_experiment::Experiment;
 use oneway_experiment::plan::Plan;
+use oneway_experiment::problem::Problems;
 use oneway_experiment::progress::Progress;
 use oneway_experiment::results::cells::CellStore;
 use oneway_experiment::results::folder::OutputFolder;
@@ -137,18 +139,22 @@ impl<'e> Search<'e> {
         store: &CellStore,
         progress: &dyn Progress,
     ) -> Result<()> {
-        let plans = self.places.iter().map(|place| {
+        let mut settings = vec![];
+        for place in &self.places {
             let length = (rounds, self.iterations);
-            let settings = settings::of_trials(&place.apart, &place.topology, &self.trials, length)?;
-            Plan::new(&self.experiment.with_settings(settings)?)
-        });
-        let plans = plans.collect::<Result<Vec<Plan>>>()?;
+            settings.push(settings::of_trials(&place.apart, &place.topology, &self.trials, length)?);
+        }
+        let plans = self.plans(settings)?;
         let cells: Vec<_> = plans.iter().flat_map(Plan::cells).collect();
         let ran = runner.run_within(progress, &cells, store, false)?;
+        let mut scores_of: HashMap<&str, Vec<Option<f64>>> = HashMap::new();
+        for ran in &ran {
+            let score = trial::score_of(&ran.result, self.by);
+            scores_of.entry(&ran.cell.entry.method_name).or_default().push(score);
+        }
         for (number, trial) in self.trials.iter_mut().enumerate() {
-            let name = settings::name_of_trial(number);
-            let own = ran.iter().filter(|ran| ran.cell.entry.method_name == name);
-            let scores: Option<Vec<f64>> = own.map(|ran| trial::score_of(&ran.result, self.by)).collect();
+            let own = scores_of.remove(&*settings::name_of_trial(number)).unwrap_or_default();
+            let scores: Option<Vec<f64>> = own.into_iter().collect();
             trial.iterations = rounds;
             trial.score = scores.map(|scores| scores.iter().sum::<f64>() / scores.len() as f64);
         }
@@ -235,11 +241,14 @@ impl<'e> Search<'e> {
 
     /// The experiment on each topology with the values found, and the file's own samples.
     fn tuned_plans(&self) -> Result<Vec<Plan>> {
-        let plans = self.places.iter().map(|place| {
-            let tuned = settings::tuned(&place.given, &place.topology, &self.trials)?;
-            Plan::new(&self.experiment.with_settings(tuned)?)
-        });
-        plans.collect()
+        self.plans(self.tuned()?)
+    }
+
+    /// A plan of each of these settings. Problems that several have are built once.
+    fn plans(&self, settings: Vec<Table>) -> Result<Vec<Plan>> {
+        let mut problems = Problems::default();
+        let plan = |settings| Plan::sharing(&self.experiment.with_settings(settings)?, &mut problems);
+        settings.into_iter().map(plan).collect()
     }
 }
 
@@ -266,5 +275,28 @@ mod tests {
         assert!(tuned > 0 && tuned < all);
         search.compare(&runner, &scratch.store(), &progress).unwrap();
         assert_eq!(progress.done(), (all, all), "the bar is full when all is done, and not before");
+    }
+
+    /// Candidates go side by side on a device, here a host with a compiler: the same trials and the same table.
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn a_device_finds_what_the_processors_find() {
+        use oneway_cuda::{OnDevice, host::Host};
+        let text = "[problem]\nkind = \"quadratic\"\ndim = 2\nnoise = 0.5\n[run]\nagents = 3\niterations = 60\n\
+                    repetitions = 2\n[[topology]]\nkind = \"ring\"\n[[topology]]\nkind = \"star\"\n\
+                    [[method]]\nkind = \"smtpp\"\nstep = 0.1\n[[method]]\nkind = \"frost\"\nstep = 0.1\n\
+                    [[method]]\nkind = \"csgdm\"\nstep = { size = 0.1, decay = 0.5, every = 20 }\n";
+        let experiment = Experiment::parse(text, std::path::Path::new(""), &[]).unwrap();
+        let found = |runner: &Runner| {
+            let mut search = Search::new(&experiment, Criterion::Loss).unwrap();
+            let progress = oneway_experiment::progress::Silent;
+            search.run(runner, &CellStore::none(), &progress).unwrap();
+            let comparison = search.compare(runner, &CellStore::none(), &progress).unwrap();
+            (search.found(), comparison.csv())
+        };
+        let here = found(&Runner::new(Some(2)).unwrap());
+        let device = Runner::new(Some(2)).unwrap().on(Box::new(OnDevice(Host::new(1).unwrap())));
+        assert_eq!(found(&device), here);
+        assert!(device.stayed().is_empty(), "{:?}", device.stayed());
     }
 }

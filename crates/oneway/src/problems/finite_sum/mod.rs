@@ -16,7 +16,7 @@ use crate::data::{Dataset, SparseRows};
 use crate::numeric::row::Agents;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
-use crate::problem::{Description, GradientBatch, Problem, RowSum, Targets};
+use crate::problem::{Description, GradientBatch, Problem, RowSum, Targets, TestRows};
 use crate::{Error, Result};
 
 pub use regulariser::Regulariser;
@@ -256,6 +256,7 @@ impl<M: Model> Problem for FiniteSum<M> {
             batch: self.batch.drawn(),
             loss: self.model.describe()?,
             penalty: self.regulariser.describe(),
+            test: self.test.as_ref().map(|test| TestRows { rows: &test.features, targets: &test.targets }),
         }))
     }
 

@@ -19,7 +19,7 @@ use crate::numeric::row::Agents;
 use crate::numeric::sample::Draws;
 use crate::numeric::vectors::{prefetch, widest};
 use crate::problem::{
-    Description, GradientBatch, LocalModel, Penalty, Problem, RowLoss, RowSum, Symmetric, Targets,
+    Description, GradientBatch, LocalModel, Penalty, Problem, RowLoss, RowSum, Symmetric, Targets, TestRows,
 };
 use crate::{Error, Result};
 
@@ -342,6 +342,7 @@ impl Problem for Logistic {
             batch: self.batch.drawn(),
             loss: RowLoss::Logistic,
             penalty: Penalty::NonConvex(self.α),
+            test: self.test.as_ref().map(|test| TestRows { rows: &test.rows, targets: &test.labels }),
         }))
     }
 

@@ -1,6 +1,9 @@
 //! Runs cells: side by side over the cores, each once however many share it, kept as soon as they are
 //! finished.
 
+mod groups;
+mod side_by_side;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -10,11 +13,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use oneway::engine::metrics::{self, Measurement};
+use oneway::engine::metrics::Measurement;
 use oneway::engine::observe::{Observer, View};
 use oneway::engine::record::{self, Recorder};
 use oneway::engine::simulator::worth_threads;
 use oneway::engine::{Outcome, Setup, Status};
+use rayon::iter::Either;
 use rayon::prelude::*;
 
 use crate::engines::{AnyEngine, Engines, Made};
@@ -22,7 +26,7 @@ use crate::experiment::plan::Cell;
 use crate::experiment::spec::RunSpec;
 use crate::keeper::Keeper;
 use crate::live::{CellLive, Live};
-use crate::progress::{CellProgress, Progress, Silent, Watcher};
+use crate::progress::{CellProgress, Progress, Silent, Watcher, look_every};
 use crate::results::cells::{CellResult, CellStatus, CellStore, End, Estimates, Ran};
 
 /// A pool of this number of threads (`None`: one for each core).
@@ -180,60 +184,76 @@ impl Runner {
             cells.iter().filter(|cell| std::ptr::eq(first_with_key[&*cell.key], *cell)).collect();
         let distinct: u64 = jobs.iter().map(|cell| cell.entry.run.iterations).sum();
         progress.skip(rounds(cells) - distinct);
+        let (kept, jobs): (Vec<_>, Vec<_>) = self.pool.install(|| {
+            let kept = |cell: &&'c Cell<'a>| if fresh { None } else { store.get(&cell.key) };
+            jobs.into_par_iter().partition_map(|cell| match kept(&cell) {
+                Some(kept) => Either::Left((cell, kept)),
+                None => Either::Right(cell),
+            })
+        });
+        kept.iter().for_each(|(cell, _)| progress.skip(cell.entry.run.iterations));
+        let kept = kept.into_iter().map(|(cell, kept)| (cell.key.as_str(), kept));
         let run = |&cell: &&'c Cell<'a>, spare: bool| {
-            let kept = if fresh { None } else { store.get(&cell.key) };
-            let result = match kept {
-                Some(kept) => {
-                    progress.skip(cell.entry.run.iterations);
-                    kept
-                }
-                None if self.is_interrupted() => return Ok(None),
-                None => {
-                    let (mut bar, mut result) = (Some(progress.begin(cell)), None);
-                    let under_way = || (store.under_way(&cell.key), fresh);
-                    (self.around)(&mut || {
-                        result = bar.take().map(|bar| self.compute(cell, spare, bar, under_way()));
-                    });
-                    let Some(result) = result.transpose()? else { bail!("{cell}: it was not run") };
-                    if let (Some(reason), false) = (&result.end.reason, self.keeps_failed) {
-                        bail!("{cell}: round {}: {reason}", result.end.rounds);
-                    }
-                    if result.end.status.is_final() {
-                        store.put(&cell.key, &result)?;
-                        Keeper::forget(store.under_way(&cell.key));
-                    }
-                    result
-                }
-            };
-            Ok(Some((cell.key.as_str(), result)))
+            if self.is_interrupted() {
+                return Ok(None);
+            }
+            let (mut bar, mut result) = (Some(progress.begin(cell)), None);
+            let under_way = || (store.under_way(&cell.key), fresh);
+            (self.around)(&mut || {
+                result = bar.take().map(|bar| self.compute(cell, spare, bar, under_way()));
+            });
+            let Some(result) = result.transpose()? else { bail!("{cell}: it was not run") };
+            Ok(Some((cell.key.as_str(), self.finish(cell, store, result)?)))
         };
         let large = |cell: &&Cell<'a>| {
             let problem = &cell.entry.problem.problem;
             worth_threads(problem.agents(), problem.dim())
         };
-        // large cells in turn, each on all threads; small ones side by side, each on one, unless threads
-        // would be left over
-        let (large, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
-            jobs.iter().partition(|cell| large(cell));
-        let spare = small.len() < self.pool.current_num_threads();
         let results: Result<Vec<_>> = self.pool.install(|| {
             // F* on all threads before they have cells to run, each of which would look for it alone
             jobs.iter().for_each(|cell| drop(cell.entry.optimum()));
+            let (groups, jobs) = self.grouped(jobs);
+            // large cells in turn, each on all threads; small ones side by side, each on one, unless threads
+            // would be left over
+            let (large, small): (Vec<&'c Cell<'a>>, Vec<&'c Cell<'a>>) =
+                jobs.into_iter().partition(|cell| large(cell));
+            let spare = small.len() < self.pool.current_num_threads();
             let mut results = large.iter().map(|cell| run(cell, false)).collect::<Result<Vec<_>>>()?;
             let small: Vec<_> = small
                 .iter()
                 .map(|cell| (cell, spare && self.watcher.is_none() && !cell.entry.problem.problem.at_once()))
                 .collect();
-            results
-                .extend(small.par_iter().map(|(cell, spare)| run(cell, *spare)).collect::<Result<Vec<_>>>()?);
+            let alone =
+                || small.par_iter().map(|(cell, spare)| run(cell, *spare)).collect::<Result<Vec<_>>>();
+            let (together, alone) = rayon::join(|| self.run_groups(groups, progress, (store, fresh)), alone);
+            results.extend(together?.into_iter().map(Some));
+            results.extend(alone?);
             Ok(results)
         });
-        let results: HashMap<&str, CellResult> = results?.into_iter().flatten().collect();
+        let results: HashMap<&str, CellResult> = results?.into_iter().flatten().chain(kept).collect();
         let ran = cells.iter().filter_map(|cell| {
             let result = results.get(&*cell.key)?.clone();
             Some(Ran { cell: cell.clone(), result })
         });
         Ok(ran.collect())
+    }
+
+    /// What has failed is an error, unless it is to be a result.
+    fn checked(&self, cell: &Cell<'_>, result: CellResult) -> Result<CellResult> {
+        match &result.end.reason {
+            Some(reason) if !self.keeps_failed => bail!("{cell}: round {}: {reason}", result.end.rounds),
+            _ => Ok(result),
+        }
+    }
+
+    /// The same, and keeps what has come to its end.
+    fn finish(&self, cell: &Cell<'_>, store: &CellStore, result: CellResult) -> Result<CellResult> {
+        let result = self.checked(cell, result)?;
+        if result.end.status.is_final() {
+            store.put(&cell.key, &result)?;
+            Keeper::forget(store.under_way(&cell.key));
+        }
+        Ok(result)
     }
 
     /// Runs one cell; with threads to spare, they measure while it goes on. It goes on with what is kept of it
@@ -345,27 +365,15 @@ impl Runner {
             seconds_stepping: keeper.seconds + stepping.as_secs_f64(),
             seconds_observing: (observing + waited.elapsed()).as_secs_f64(),
         };
-        let estimates = self.keeps_estimates.then(|| estimates(&engine.view())).transpose()?.map(Arc::new);
+        let estimates =
+            self.keeps_estimates.then(|| Estimates::of(&engine.view())).transpose()?.map(Arc::new);
         Ok(CellResult { end, points: points.into(), estimates })
     }
-}
-
-/// Where a run is.
-fn estimates(view: &View<'_>) -> Result<Estimates> {
-    let agents = (0..view.agents()).flat_map(|i| view.estimate(i)).copied().collect();
-    Ok(Estimates { average: metrics::average(view)?, agents })
 }
 
 /// Rounds that cells ask for.
 fn rounds(cells: &[Cell<'_>]) -> u64 {
     cells.iter().map(|cell| cell.entry.run.iterations).sum()
-}
-
-/// How often to look up from the rounds: a divisor of `record_every`, small enough that Ctrl-C need not wait
-/// for long.
-pub(crate) fn look_every(record_every: u64) -> u64 {
-    const SOON: u64 = 100;
-    (1..=SOON.min(record_every)).rev().find(|every| record_every.is_multiple_of(*every)).unwrap_or(1)
 }
 
 /// Records a state; whoever shows the cell is given what has been measured by then.
