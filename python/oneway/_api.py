@@ -34,7 +34,7 @@ def run(
     seed: int | None = None,
     record_every: int | None = None,
     precision: Literal["f64", "f32"] | None = None,
-    measure: Sequence[Literal["loss_gap", "agents_grad_norm_sq"]] | None = None,
+    measure: Sequence[Literal["loss_gap", "agents_grad_norm_sq", "distance_sq"]] | None = None,
     clock: Mapping[str, Any] | None = None,
     set: Mapping[str, Any] | None = None,
     threads: int | None = None,

@@ -27,6 +27,7 @@ QUANTITIES = {
     "test_accuracy": "test accuracy",
     "loss_gap": "F(x̄) − F*",
     "agents_grad_norm_sq": "mean of ‖∇F(x_i)‖²",
+    "distance_sq": "‖x̄ − x*‖²",
 }
 
 

@@ -37,7 +37,7 @@ class CsvLogger:
     COLUMNS = (
         "topology", "method", "repetition", "iteration", "loss", "grad_norm_sq", "consensus_error",
         "tracking_error", "momentum_error", "conservation_error", "test_accuracy", "bytes_sent",
-        "time", "loss_gap", "agents_grad_norm_sq",
+        "time", "loss_gap", "agents_grad_norm_sq", "distance_sq",
     )  # fmt: skip
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -60,7 +60,7 @@ impl<D: Device> Engines for OnDevice<D> {
         });
         let printed = printed.into_iter().collect::<Result<Vec<_>, _>>()?;
         let sources = tasks.iter().zip(which).map(|(task, which)| (task.setup, Arc::clone(&printed[which])));
-        let runs: Vec<_> = tasks.iter().map(|task| (task.setup, task.extras)).collect();
+        let runs: Vec<_> = tasks.iter().map(|task| (task.setup, task.extras.clone())).collect();
         match together::Together::of(&self.0, &runs, sources.collect(), precision, rounds) {
             Ok(runs) => Ok(Together::Made(Box::new(runs))),
             Err(Error::NoMemory(_)) => Ok(Together::TooMany),
@@ -72,7 +72,10 @@ impl<D: Device> Engines for OnDevice<D> {
 impl<D: Device> OnDevice<D> {
     /// The hash of what runs that go side by side have in common; none for a run that goes alone.
     fn kind(&self, task: &Task<'_>) -> Option<[u8; 32]> {
-        let Task { setup, precision, .. } = *task;
+        let Task { setup, precision, ref extras, .. } = *task;
+        if extras.minimiser.is_some() {
+            return None; // how far x̄ is from x* is measured on the processors
+        }
         let source = Source::new(setup.method, setup.problem, precision).ok()?;
         let kind = together::kind(&self.0, setup, &source, precision)?;
         Some(Sha256::digest(kind).into())

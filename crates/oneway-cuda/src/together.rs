@@ -60,7 +60,7 @@ impl<'a> Together<'a> {
         let cells = Cells::of(device, sources, precision, rounds)?;
         let subject = |(at, (setup, extras)): (usize, &(Setup<'a>, Extras))| {
             let (states, stride) = cells.place(at);
-            Subject { setup: *setup, extras: *extras, states, stride }
+            Subject { setup: *setup, extras: extras.clone(), states, stride }
         };
         let subjects = runs.iter().enumerate().map(subject).collect();
         let meter = Meter::new(device, subjects, precision)?;

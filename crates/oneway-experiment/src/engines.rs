@@ -11,7 +11,7 @@ use oneway::numeric::Precision;
 pub type AnyEngine<'a> = Box<dyn Engine<'a> + Send + 'a>;
 
 /// A run that may be made beside others.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Task<'a> {
     /// What is run.
     pub setup: Setup<'a>,

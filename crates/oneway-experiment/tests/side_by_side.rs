@@ -88,7 +88,7 @@ impl Engines for Crowd {
         if tasks.len() > self.most {
             return Ok(Together::TooMany);
         }
-        let run = |task: &Task<'a>| Ok((Simulator::new(task.setup)?, task.extras));
+        let run = |task: &Task<'a>| Ok((Simulator::new(task.setup)?, task.extras.clone()));
         let runs = tasks.iter().map(run).collect::<oneway::Result<Vec<_>>>()?;
         Ok(Together::Made(Box::new(Side { going: (0..runs.len()).collect(), runs, fails_at: self.fails_at })))
     }
@@ -102,7 +102,7 @@ impl<'a> SideBySide<'a> for Side<'a> {
     fn measure(&mut self) -> oneway::Result<Vec<Measurement>> {
         let of = |at: &usize| {
             let (engine, extras) = &self.runs[*at];
-            Ok(measure_many(&[engine.view()], *extras)?.remove(0))
+            Ok(measure_many(&[engine.view()], extras)?.remove(0))
         };
         self.going.iter().map(of).collect()
     }

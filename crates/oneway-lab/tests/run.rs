@@ -68,7 +68,7 @@ fn curves_have_the_promised_columns_rows_and_numbers() {
     assert_eq!(
         results.csv.lines().next().unwrap(),
         "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,tracking_error,momentum_error,\
-         conservation_error,test_accuracy,bytes_sent,time,loss_gap,agents_grad_norm_sq"
+         conservation_error,test_accuracy,bytes_sent,time,loss_gap,agents_grad_norm_sq,distance_sq"
     );
     assert!(results.csv.ends_with('\n') && !results.csv.contains('\r'));
     let iterations: Vec<String> = (0..=90).step_by(10).chain([95]).map(|k: u32| k.to_string()).collect();
@@ -161,15 +161,16 @@ fn what_costs_more_is_measured_where_it_is_cheap_or_asked_for() {
     let dsgd = results.rows_of("DSGD").pop().unwrap();
     assert!(number(dsgd[5]) < 1e-12 && number(dsgd[14]) > 1e-3, "{dsgd:?}");
     for (measure, has) in [
-        ("[]", [false, false]),
-        ("[\"loss_gap\"]", [true, false]),
-        ("[\"agents_grad_norm_sq\"]", [false, true]),
-        ("[\"agents_grad_norm_sq\", \"loss_gap\"]", [true, true]),
+        ("[]", [false, false, false]),
+        ("[\"loss_gap\"]", [true, false, false]),
+        ("[\"agents_grad_norm_sq\"]", [false, true, false]),
+        ("[\"distance_sq\"]", [false, false, true]),
+        ("[\"agents_grad_norm_sq\", \"loss_gap\", \"distance_sq\"]", [true, true, true]),
     ] {
         let some = lab.results(&experiment, &["--set", &format!("run.measure={measure}")]);
         for (row, whole) in some.rows().iter().zip(results.rows()) {
             assert_eq!(row[..13], whole[..13], "the rest is as it was");
-            assert_eq!([!row[13].is_empty(), !row[14].is_empty()], has, "{measure}");
+            assert_eq!([13, 14, 15].map(|at| !row[at].is_empty()), has, "{measure}");
             assert!(
                 [13, 14].iter().all(|&at| row[at].is_empty() || row[at] == whole[at]),
                 "{row:?} {whole:?}"
@@ -188,6 +189,18 @@ fn what_costs_more_is_measured_where_it_is_cheap_or_asked_for() {
         let output = lab.oneway(&["run", "experiment.toml", "--set", &format!("run.measure={measure}")]);
         assert_refused(&lab, &before, &output, &words);
     }
+}
+
+/// Where all curvatures are 1, F(x) − F* = ½‖x − x*‖².
+#[test]
+fn the_distance_to_the_minimiser_is_what_the_loss_says() {
+    let lab = Lab::new();
+    let measure = "run.measure=[\"loss_gap\", \"distance_sq\"]";
+    let results = lab.results(QUADRATIC, &["--set", measure, "--set", "problem.curvature=[1.0, 1.0]"]);
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    let pairs: Vec<_> = results.rows().iter().map(|row| (number(row[13]), number(row[15]))).collect();
+    assert!(pairs.iter().all(|(gap, distance)| (gap - 0.5 * distance).abs() < 1e-12), "{pairs:?}");
+    assert!(pairs[0].1 > 0.1, "it begins away from the minimiser: {:?}", pairs[0]);
 }
 
 #[test]

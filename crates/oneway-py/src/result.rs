@@ -33,6 +33,7 @@ const COLUMNS: [Column; 12] = [
     ("time", |m| m.time),
     ("loss_gap", |m| m.loss_gap),
     ("agents_grad_norm_sq", |m| m.agents_grad_norm_sq),
+    ("distance_sq", |m| m.distance_sq),
 ];
 
 /// One measurement, without what the method does not have.

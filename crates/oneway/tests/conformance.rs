@@ -187,7 +187,7 @@ fn measurements_follow_their_definitions() {
 }
 
 /// All that can be asked for, with some F*.
-const EXTRAS: Extras = Extras { optimum: Some(0.125), agents: true };
+const EXTRAS: Extras = Extras { optimum: Some(0.125), agents: true, minimiser: None };
 
 /// ∇F at every agent's own estimate is what it is by definition, and what it is at x̄ where all agree.
 #[test]
@@ -232,7 +232,7 @@ fn a_recorder_measures_what_it_was_shown() {
             recorder.record(&simulator.view()).unwrap();
             recorder_of_all.record(&simulator.view()).unwrap();
             alone.push(measure(&simulator.view()).unwrap());
-            all.extend(measure_many(&[simulator.view()], EXTRAS).unwrap());
+            all.extend(measure_many(&[simulator.view()], &EXTRAS).unwrap());
             advance(&mut simulator, 3);
         }
         assert_eq!(recorder.finish(&simulator.view()).unwrap(), alone, "{case}");
@@ -252,7 +252,7 @@ fn a_recorder_beside_a_run_measures_the_same() {
         let mut expected = vec![];
         let mut simulator = Simulator::new(setup).unwrap();
         for _ in 0..45 {
-            expected.extend(measure_many(&[simulator.view()], EXTRAS).unwrap());
+            expected.extend(measure_many(&[simulator.view()], &EXTRAS).unwrap());
             advance(&mut simulator, 1);
         }
         for threads in [1, 3] {

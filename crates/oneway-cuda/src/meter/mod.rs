@@ -32,7 +32,7 @@ const BLOCKS: usize = 64;
 
 /// A run that is measured: what it is, what is measured beside the rest, where its states are, and how far one
 /// of their rows is from the next.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Subject<'a> {
     pub(crate) setup: Setup<'a>,
     pub(crate) extras: Extras,
@@ -295,7 +295,7 @@ impl<'a> Meter<'a> {
 
     /// From sums to what is recorded; as `engine/metrics.rs` divides them.
     fn measurement(&self, run: usize, k: u64, answers: [f64; ANSWERS]) -> Measurement {
-        let Subject { setup: Setup { problem, topology, .. }, extras, .. } = self.subjects[run];
+        let Subject { setup: Setup { problem, topology, .. }, ref extras, .. } = self.subjects[run];
         let [loss, grad_norm_sq, consensus, tracking, momentum, drift, weight, right, at_agents] = answers;
         let (roles, n) = (&self.profile.roles, problem.agents() as f64);
         let loss = loss / n;
@@ -317,6 +317,7 @@ impl<'a> Meter<'a> {
             bytes_sent: bytes_after(k, topology, &self.profile, (problem.dim(), self.precision)),
             time: None,
             loss_gap: extras.optimum.map(|optimum| loss - optimum),
+            distance_sq: None, // a run whose distance is asked for goes alone
             agents_grad_norm_sq: extras.agents.then_some(if central { grad_norm_sq } else { at_agents / n }),
         }
     }

@@ -43,7 +43,7 @@ fn compare<'a, E: Engine<'a>>(
         here.iter_mut().for_each(|engine| (0..rounds).for_each(|_| engine.round().unwrap()));
         let measured = there.measure().unwrap();
         for ((engine, (_, extras)), found) in here.iter().zip(runs).zip(measured) {
-            let expected = measure_many(&[engine.view()], *extras).unwrap().remove(0);
+            let expected = measure_many(&[engine.view()], extras).unwrap().remove(0);
             // numbers are printed with all their digits
             assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{what}");
         }
@@ -78,7 +78,7 @@ fn problems(n: usize) -> Vec<(&'static str, Box<dyn Problem>)> {
 }
 
 /// All that can be asked for.
-pub const EXTRAS: Extras = Extras { optimum: Some(0.25), agents: true };
+pub const EXTRAS: Extras = Extras { optimum: Some(0.25), agents: true, minimiser: None };
 
 /// Every problem with five kinds of methods, 35 runs: more than share a pass over the data.
 pub fn problems_are_measured(device: &dyn Device) {

@@ -14,7 +14,7 @@ pub(crate) enum MeasureSpec {
     /// Not given: what takes little time.
     Cheap,
     /// These, and no others.
-    Only { loss_gap: bool, agents: bool },
+    Only(Measure),
 }
 
 /// What is measured beside the rest.
@@ -24,19 +24,23 @@ pub struct Measure {
     pub(crate) loss_gap: bool,
     /// (1/n) Σ ‖∇F(x_i)‖².
     pub(crate) agents: bool,
+    /// ‖x̄ − x*‖².
+    pub(crate) distance: bool,
 }
 
 impl Identify for Measure {
     fn identify(&self, to: &mut Identity) {
-        let Self { loss_gap, agents } = *self;
+        let Self { loss_gap, agents, distance } = *self;
         to.flag(LOSS_GAP, loss_gap);
         to.flag(AGENTS, agents);
+        to.flag(DISTANCE, distance);
     }
 }
 
 /// The columns, as `measure` names them.
 const LOSS_GAP: &str = "loss_gap";
 const AGENTS: &str = "agents_grad_norm_sq";
+const DISTANCE: &str = "distance_sq";
 
 /// F* is looked for unasked if a pass over all data takes at most this many products, as a9a's rows do: a
 /// tenth of a second.
@@ -52,15 +56,15 @@ impl MeasureSpec {
             None => return Ok(Self::Cheap),
             Some(Value::Array(given)) => given,
             Some(other) => {
-                let expected = format!("a list of \"{LOSS_GAP}\" and \"{AGENTS}\", or []");
+                let expected = format!("a list of \"{LOSS_GAP}\", \"{AGENTS}\" and \"{DISTANCE}\", or []");
                 return fields.wrong("measure", &other, &expected);
             }
         };
-        let columns = given
-            .iter()
-            .map(|column| fields.word("measure", column, &[(LOSS_GAP, LOSS_GAP), (AGENTS, AGENTS)]));
+        let all = [LOSS_GAP, AGENTS, DISTANCE].map(|column| (column, column));
+        let columns = given.iter().map(|column| fields.word("measure", column, &all));
         let columns = columns.collect::<Result<Vec<_>>>()?;
-        Ok(Self::Only { loss_gap: columns.contains(&LOSS_GAP), agents: columns.contains(&AGENTS) })
+        let [loss_gap, agents, distance] = all.map(|(column, _)| columns.contains(&column));
+        Ok(Self::Only(Measure { loss_gap, agents, distance }))
     }
 
     /// What that comes to for a problem: it goes by sizes alone, so that the same file always has the same
@@ -70,9 +74,11 @@ impl MeasureSpec {
         let agents = problem.agents();
         let pass = agents.saturating_mul(problem.samples().unwrap_or(1)).saturating_mul(problem.dim());
         match self {
-            Self::Only { loss_gap, agents } => Measure { loss_gap, agents },
-            Self::Cheap if problem.at_once() => Measure { loss_gap: false, agents: false }, // nobody knows what a call takes
+            Self::Only(measure) => measure,
+            // nobody knows what a call takes
+            Self::Cheap if problem.at_once() => Measure { loss_gap: false, agents: false, distance: false },
             Self::Cheap => Measure {
+                distance: false,
                 loss_gap: built.knows_minimiser() || pass <= MOST_FOR_OPTIMUM,
                 agents: pass.saturating_mul(agents) <= MOST_FOR_AGENTS,
             },

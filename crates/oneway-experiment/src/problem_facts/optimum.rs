@@ -44,28 +44,31 @@ pub struct Optimum {
 }
 
 impl Optimum {
-    /// F*; its bits do not depend on threads.
-    pub(crate) fn new(problem: &dyn Problem, minimiser: &Minimiser) -> Self {
-        let known = |loss| Self { loss, is: "the minimum, except for rounding".to_owned() };
-        let lowest = |loss| Self {
-            loss,
-            is: "the lowest loss that gradients without noise find from the start; a lower one may exist"
-                .to_owned(),
+    /// F*, and the x* where it is taken; their bits do not depend on threads.
+    pub(crate) fn new(problem: &dyn Problem, minimiser: &Minimiser) -> (Self, Vec<f64>) {
+        let known = |(loss, x)| (Self { loss, is: "the minimum, except for rounding".to_owned() }, x);
+        let lowest = |(loss, x)| {
+            let is =
+                "the lowest loss that gradients without noise find from the start; a lower one may exist";
+            (Self { loss, is: is.to_owned() }, x)
         };
         match minimiser {
-            Minimiser::Known(x) => known(exact(problem, x).0),
+            Minimiser::Known(x) => known((exact(problem, x).0, x.clone())),
             Minimiser::OfQuadratic => match quadratic_minimum(problem) {
-                (loss, true) => known(loss),
-                (loss, false) => lowest(loss),
+                (found, true) => known(found),
+                (found, false) => lowest(found),
             },
-            Minimiser::Unknown => lowest(minimum(problem, STEPS, 0.0).loss),
+            Minimiser::Unknown => {
+                let Minimum { loss, x, .. } = minimum(problem, STEPS, 0.0);
+                lowest((loss, x))
+            }
         }
     }
 }
 
-/// The minimum of a convex quadratic by conjugate gradients, Hp = ∇F(x + p) − ∇F(x), and whether they came to
-/// an end.
-fn quadratic_minimum(problem: &dyn Problem) -> (f64, bool) {
+/// The minimum of a convex quadratic and where it is, by conjugate gradients, Hp = ∇F(x + p) − ∇F(x), and
+/// whether they came to an end.
+fn quadratic_minimum(problem: &dyn Problem) -> ((f64, Vec<f64>), bool) {
     const MOST: usize = 500;
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let along = |x: &[f64], t: f64, p: &[f64]| x.iter().zip(p).map(|(x, p)| x + t * p).collect::<Vec<f64>>();
@@ -75,7 +78,7 @@ fn quadratic_minimum(problem: &dyn Problem) -> (f64, bool) {
     let (mut p, enough) = (along(&vec![0.0; x.len()], -1.0, &g), 1e-28 * dot(&g, &g));
     for _ in 0..MOST {
         if dot(&g, &g) <= enough {
-            return (loss, true);
+            return ((loss, x), true);
         }
         let (_, there) = exact(problem, &along(&x, 1.0, &p));
         let h_p = along(&there, -1.0, &g);
@@ -89,7 +92,7 @@ fn quadratic_minimum(problem: &dyn Problem) -> (f64, bool) {
         p = along(&along(&vec![0.0; x.len()], -1.0, &g_there), β, &p);
         (loss, g) = (loss.min(loss_there), g_there);
     }
-    (loss, dot(&g, &g) <= 1e8 * enough)
+    ((loss, x), dot(&g, &g) <= 1e8 * enough)
 }
 
 /// The lowest point found in `steps` steps from the start, or before that where ‖∇F‖² is below the share
@@ -154,7 +157,8 @@ mod tests {
     #[test]
     fn more_steps_find_the_same() {
         let a9a = Logistic::new(&a9a(Split::Train), Sharing::among(20).seed(0), 0.01).unwrap();
-        let (all, more) = (Optimum::new(&a9a, &Minimiser::Unknown).loss, minimum(&a9a, 2 * STEPS, 0.0).loss);
+        let (all, more) =
+            (Optimum::new(&a9a, &Minimiser::Unknown).0.loss, minimum(&a9a, 2 * STEPS, 0.0).loss);
         assert!((all - more).abs() < 1e-10, "{all} and {more}");
     }
 
@@ -166,8 +170,10 @@ mod tests {
         let found = |minimiser| Optimum::new(&quadratic, &minimiser);
         let x = quadratic.minimiser().to_vec();
         for minimiser in [Minimiser::Unknown, Minimiser::OfQuadratic, Minimiser::Known(x)] {
-            let said = found(minimiser.clone());
+            let (said, at) = found(minimiser.clone());
             assert!((said.loss - known).abs() < 1e-12, "{minimiser:?}");
+            let near = |(x, y): (&f64, &f64)| (x - y).abs() < 1e-6;
+            assert!(at.iter().zip(quadratic.minimiser()).all(near), "{minimiser:?}: {at:?}");
             assert_eq!(said.is.starts_with("the minimum"), minimiser != Minimiser::Unknown, "{said:?}");
         }
         let found = minimum(&quadratic, 1000, 1e-24);

@@ -258,6 +258,7 @@ mod tests {
             time: Some(0.1),
             loss_gap: Some(1.0 / 3.0),
             agents_grad_norm_sq: None,
+            distance_sq: None,
         };
         let end = End {
             status: CellStatus::Diverged,

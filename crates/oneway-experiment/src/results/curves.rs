@@ -16,7 +16,7 @@ pub const FILE: &str = "curves.csv";
 
 /// The columns of `curves.csv` that it always has; those of swept settings follow them.
 const COLUMNS: &str = "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,\
-tracking_error,momentum_error,conservation_error,test_accuracy,bytes_sent,time,loss_gap,agents_grad_norm_sq";
+tracking_error,momentum_error,conservation_error,test_accuracy,bytes_sent,time,loss_gap,agents_grad_norm_sq,distance_sq";
 
 /// One run: what was measured at each recorded iteration.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,7 +87,7 @@ pub fn to_csv<'a>(curves: impl IntoIterator<Item = &'a Curve>, swept: &SweptColu
 pub(crate) fn point_to_csv(m: &Measurement) -> String {
     let optional = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:?}"));
     format!(
-        "{},{:?},{:?},{:?},{},{},{},{},{},{},{},{}",
+        "{},{:?},{:?},{:?},{},{},{},{},{},{},{},{},{}",
         m.iteration,
         m.loss,
         m.grad_norm_sq,
@@ -100,6 +100,7 @@ pub(crate) fn point_to_csv(m: &Measurement) -> String {
         optional(m.time),
         optional(m.loss_gap),
         optional(m.agents_grad_norm_sq),
+        optional(m.distance_sq),
     )
 }
 
@@ -199,7 +200,7 @@ pub(crate) fn point_from_csv(line: &str) -> Option<Measurement> {
         "" => Some(None),
         number => number.parse().ok().map(Some),
     };
-    let cells: [&str; 12] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
+    let cells: [&str; 13] = line.split(',').collect::<Vec<_>>().try_into().ok()?;
     let [
         iteration,
         loss,
@@ -213,6 +214,7 @@ pub(crate) fn point_from_csv(line: &str) -> Option<Measurement> {
         time,
         gap,
         agents,
+        distance,
     ] = cells;
     Some(Measurement {
         iteration: iteration.parse().ok()?,
@@ -230,6 +232,7 @@ pub(crate) fn point_from_csv(line: &str) -> Option<Measurement> {
         time: optional(time)?,
         loss_gap: optional(gap)?,
         agents_grad_norm_sq: optional(agents)?,
+        distance_sq: optional(distance)?,
     })
 }
 
@@ -252,6 +255,7 @@ mod tests {
             time: Some(iteration as f64 / 3.0),
             loss_gap: Some(-0.0),
             agents_grad_norm_sq: None,
+            distance_sq: Some(0.0),
         };
         let curve = |repetition| Curve {
             topology: "ring".to_owned(),
@@ -270,7 +274,7 @@ mod tests {
         let values = HashMap::from([(("ring", "SMTPP (trees)"), &chosen)]);
         let swept = SweptColumns { names: vec!["problem.alpha", "method.momentum"], values };
         let wide = to_csv(&curves, &swept);
-        assert!(wide.lines().next().unwrap().ends_with(",agents_grad_norm_sq,problem.alpha,method.momentum"));
+        assert!(wide.lines().next().unwrap().ends_with(",distance_sq,problem.alpha,method.momentum"));
         assert!(wide.lines().skip(1).all(|line| line.ends_with(",,0.1")), "{wide}");
         assert_eq!(from_csv(&wide).unwrap(), curves, "with them or without: the same curves");
         let (_, read) = parse(&wide).unwrap();

@@ -45,6 +45,7 @@ pub(crate) mod tests {
             time: None,
             loss_gap: None,
             agents_grad_norm_sq: None,
+            distance_sq: None,
         };
         losses.iter().enumerate().map(point).collect()
     }

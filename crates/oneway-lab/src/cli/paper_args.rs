@@ -15,7 +15,7 @@ use crate::draw::paper::written::TableFormat;
 
 /// The quantities, for the help of `--y`.
 const QUANTITIES: &str = "loss F(x̄), gap F(x̄) − F*, gradient ‖∇F(x̄)‖², agents-gradient (1/n) Σ ‖∇F(x_i)‖², \
-consensus (1/n) Σ ‖x_i − x̄‖², accuracy of tests, tracking, momentum and conservation errors; names of columns of \
+distance ‖x̄ − x*‖², consensus (1/n) Σ ‖x_i − x̄‖², accuracy of tests, tracking, momentum and conservation errors; names of columns of \
 curves.csv will do too";
 
 #[derive(Debug, clap::Args)]

@@ -75,12 +75,12 @@ mod tests {
     fn ratios_are_of_means_at_the_ends_of_plateaus() {
         let line = |method: &str, repetition: u32, iteration: u32, gradient: f64| {
             format!(
-                "ring [problem.partition=even],{method},{repetition},{iteration},0.4,{gradient:?},0.0,,,,,,,,\n"
+                "ring [problem.partition=even],{method},{repetition},{iteration},0.4,{gradient:?},0.0,,,,,,,,,\n"
             )
         };
         let mut csv =
             "topology,method,repetition,iteration,loss,grad_norm_sq,consensus_error,tracking_error,\
-momentum_error,conservation_error,test_accuracy,bytes_sent,time,loss_gap,agents_grad_norm_sq\n"
+momentum_error,conservation_error,test_accuracy,bytes_sent,time,loss_gap,agents_grad_norm_sq,distance_sq\n"
                 .to_owned();
         for repetition in 0..2 {
             csv += &line("SMTPP", repetition, 300, 3.0 + f64::from(repetition));

@@ -4,6 +4,7 @@
 //! too.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -49,32 +50,36 @@ pub struct Measurement {
     pub loss_gap: Option<f64>,
     /// (1/n) Σ ‖∇F(x_i)‖², where [`Extras`] ask for it: small only if every agent's own estimate is good.
     pub agents_grad_norm_sq: Option<f64>,
+    /// ‖x̄ − x*‖², where [`Extras`] say what x* is.
+    pub distance_sq: Option<f64>,
 }
 
 /// What is measured beside the rest if it is asked for: it takes knowledge, or time.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extras {
     /// F*, for F(x̄) − F*.
     pub optimum: Option<f64>,
     /// Whether to take ∇F at every agent's estimate: n passes over all data for each state.
     pub agents: bool,
+    /// x*, for ‖x̄ − x*‖².
+    pub minimiser: Option<Arc<[f64]>>,
 }
 
 /// Measures one state. Costs about one pass over all data, two for methods with momentum.
 pub fn measure(view: &View<'_>) -> Result<Measurement> {
-    let mut measured = measure_many(std::slice::from_ref(view), Extras::default())?;
+    let mut measured = measure_many(std::slice::from_ref(view), &Extras::default())?;
     Ok(measured.remove(0))
 }
 
 /// Measures several states of one run (or of runs of one method on one problem): passes over the data are
 /// shared, and the bits are those of [`measure`].
-pub fn measure_many(views: &[View<'_>], extras: Extras) -> Result<Vec<Measurement>> {
+pub fn measure_many(views: &[View<'_>], extras: &Extras) -> Result<Vec<Measurement>> {
     let threads = views.first().is_some_and(|view| worth_threads(view.agents(), view.problem.dim()));
     measure_on(threads, views, extras)
 }
 
 /// [`measure_many`], with the passes over the data on all threads or on this one.
-pub(crate) fn measure_on(threads: bool, views: &[View<'_>], extras: Extras) -> Result<Vec<Measurement>> {
+pub(crate) fn measure_on(threads: bool, views: &[View<'_>], extras: &Extras) -> Result<Vec<Measurement>> {
     let Some(first) = views.first() else { return Ok(vec![]) };
     let means = views.iter().map(average).collect::<Result<Vec<_>>>()?;
     let points: Vec<&[f64]> = means.iter().map(Vec::as_slice).collect();
@@ -107,6 +112,7 @@ pub(crate) fn measure_on(threads: bool, views: &[View<'_>], extras: Extras) -> R
             time: view.time,
             loss_gap: extras.optimum.map(|optimum| loss - optimum),
             agents_grad_norm_sq: extras.agents.then(at_agents).transpose()?,
+            distance_sq: extras.minimiser.as_ref().map(|minimiser| distance_sq(mean, minimiser)),
         });
     }
     Ok(measured)

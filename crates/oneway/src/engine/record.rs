@@ -104,7 +104,7 @@ impl Recorder {
 
     /// Measures the states that still wait; if that fails they are lost. `view` is any of the same run.
     pub fn measure(&mut self, view: &View<'_>) -> Result<()> {
-        let extras = self.extras;
+        let extras = &self.extras;
         self.measured.extend(self.waiting.measure(view, |views| measure_many(views, extras))?);
         Ok(())
     }
@@ -211,12 +211,13 @@ impl ConcurrentRecorder<'_, '_> {
         drop(measured);
 
         let (mut batch, number) = (std::mem::take(&mut self.waiting), self.batches);
-        let (setup, extras, measured) = (self.setup, self.extras, self.measured);
+        let (setup, extras, measured) = (self.setup, self.extras.clone(), self.measured);
         let under_way = UnderWay::new(self.under_way);
         self.batches += 1;
         self.scope.spawn(move |_| {
             let profile = setup.method.profile_on(setup.problem);
-            let found = batch.measure(&setup.view(0, &profile, &[]), |views| measure_on(true, views, extras));
+            let found =
+                batch.measure(&setup.view(0, &profile, &[]), |views| measure_on(true, views, &extras));
             measured.lock().unwrap_or_else(PoisonError::into_inner).push((number, found));
             drop(under_way);
         });

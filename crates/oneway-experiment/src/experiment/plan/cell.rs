@@ -96,10 +96,11 @@ impl<'a> Cell<'a> {
 }
 
 impl Cell<'_> {
-    /// What is measured beside the rest; F* may have to be found first.
+    /// What is measured beside the rest; F* and x* may have to be found first.
     pub(crate) fn extras(&self) -> Extras {
         let optimum = self.entry.optimum().map(|optimum| optimum.loss);
-        Extras { optimum, agents: self.entry.measure.agents }
+        let minimiser = self.entry.measure.distance.then(|| self.entry.problem.optimum_and_place().1);
+        Extras { optimum, agents: self.entry.measure.agents, minimiser }
     }
 }
 

@@ -37,4 +37,4 @@ const IDENTITY: &str = "cell 1; problem=\"d17ec166a401a8096d4c12985a4339579b8d41
     timing.clock.spread=0000000000000000; timing.clock.slow_share=0000000000000000; \
     timing.clock.slow_factor=3ff0000000000000; timing.clock.latency=0000000000000000; \
     timing.clock.journey.times=\"constant\"; timing.clock.loss=0000000000000000; \
-    precision=\"f64\"; rounds=30; record_every=10; measure.loss_gap=false; measure.agents_grad_norm_sq=false";
+    precision=\"f64\"; rounds=30; record_every=10; measure.loss_gap=false; measure.agents_grad_norm_sq=false; measure.distance_sq=false";

@@ -258,7 +258,7 @@ pub struct BuiltProblem {
     pub sha256: String,
     minimiser: Minimiser,
     /// F*, once it was asked for.
-    optimum: Mutex<Option<Optimum>>,
+    optimum: Mutex<Option<(Optimum, Arc<[f64]>)>>,
 }
 
 /// The problems that were built so far. Variants of an experiment mostly share theirs.
@@ -370,13 +370,19 @@ impl BuiltProblem {
     }
 
     /// F*, found when it is first asked for.
+    pub fn optimum(&self) -> Optimum {
+        self.optimum_and_place().0
+    }
+
+    /// F*, and the x* where it is taken.
     ///
     /// Not under the lock: a thread that waits for the parts of its search may take up other work, and ask
     /// again.
-    pub fn optimum(&self) -> Optimum {
+    pub(crate) fn optimum_and_place(&self) -> (Optimum, Arc<[f64]>) {
         let known = self.optimum.lock().unwrap_or_else(PoisonError::into_inner).clone();
         known.unwrap_or_else(|| {
-            let found = Optimum::new(&*self.problem, &self.minimiser);
+            let (optimum, x) = Optimum::new(&*self.problem, &self.minimiser);
+            let found = (optimum, x.into());
             *self.optimum.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
             found
         })

@@ -20,6 +20,7 @@ fn curve(topology: &str, method: &str, losses: &[f64]) -> Curve {
         time: (topology == "timed").then_some(loss),
         loss_gap: Some(loss),
         agents_grad_norm_sq: None,
+        distance_sq: None,
     };
     let points = losses.iter().enumerate().map(point).collect();
     Curve { topology: topology.to_owned(), method: method.to_owned(), repetition: 0, points }

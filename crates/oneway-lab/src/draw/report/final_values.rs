@@ -9,11 +9,12 @@ use crate::draw::figure::quantity::Quantity;
 use crate::number::{counted, mean_and_error};
 
 /// What is shown of the last state, and how a column is headed.
-const COLUMNS: [(Quantity, &str); 6] = [
+const COLUMNS: [(Quantity, &str); 7] = [
     (Quantity::Loss, "F(x̄)"),
     (Quantity::Gap, "F(x̄) − F*"),
     (Quantity::Gradient, "‖∇F(x̄)‖²"),
     (Quantity::AgentsGradient, "(1/n) Σ ‖∇F(x_i)‖²"),
+    (Quantity::Distance, "‖x̄ − x*‖²"),
     (Quantity::Consensus, "consensus error"),
     (Quantity::Accuracy, "test accuracy"),
 ];
@@ -49,7 +50,7 @@ fn of_topology(topology: &str, manifest: &Manifest, curves: &[Curve]) -> TableBl
     let is_filled = |column: &usize| rows.iter().any(|(_, values)| values[*column].is_some());
     let filled: Vec<usize> = (0..COLUMNS.len()).filter(is_filled).collect();
     let header = ["method", "runs"].into_iter().chain(filled.iter().map(|&column| COLUMNS[column].1));
-    let row = |(ends, values): &([String; 2], [Option<String>; 6])| {
+    let row = |(ends, values): &([String; 2], [Option<String>; 7])| {
         let values = filled.iter().map(|&column| values[column].clone().unwrap_or_else(|| "–".to_owned()));
         ends.iter().cloned().chain(values).collect()
     };

@@ -293,6 +293,7 @@ mod tests {
             time: None,
             loss_gap: None,
             agents_grad_norm_sq: None,
+            distance_sq: None,
         };
         let end = End {
             status,

@@ -90,6 +90,7 @@ fn curves(world: &[Made]) -> Vec<Curve> {
                 time: None,
                 loss_gap: None,
                 agents_grad_norm_sq: None,
+                distance_sq: None,
             }
         };
         let points = (0..=900).step_by(10).map(point).collect();

@@ -46,6 +46,7 @@ fn curve(made: Made, repetition: u64, method: usize) -> Arc<[Measurement]> {
             time: None,
             loss_gap: None,
             agents_grad_norm_sq: None,
+            distance_sq: None,
         }
     };
     (0..=45).map(point).collect()
