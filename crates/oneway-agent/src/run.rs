@@ -166,7 +166,7 @@ fn run_in<T: Number>(loaded: &[Loaded]) -> Result<Ended> {
                     scope.spawn(move || tracing::info_span!("of", agent).in_scope(|| run(one, link)))
                 })
                 .collect();
-            let ended = running.into_iter().map(|one| one.join());
+            let ended = running.into_iter().map(std::thread::ScopedJoinHandle::join);
             let ended: Vec<_> =
                 ended.map(|one| one.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect();
             ended.into_iter().collect::<Option<Vec<Finished>>>().and_then(|all| all.into_iter().next())

@@ -62,7 +62,7 @@ impl<'k> Keeper<'k> {
         };
         let Some(engine) = engine.resumable() else { return };
         engine.resume_at(found.k, &mut |agent, row| {
-            row.copy_from_slice(&found.states[agent * width..][..width])
+            row.copy_from_slice(&found.states[agent * width..][..width]);
         });
         (self.resumed_at, self.before, self.seconds) = (Some(found.k), found.points, found.seconds);
     }

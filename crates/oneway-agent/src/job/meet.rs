@@ -243,7 +243,7 @@ impl Meeting {
     /// Where others find a process that came from this address. One that came from this machine itself is
     /// found where the first one is.
     fn address(&self, ip: Option<IpAddr>, port: u16) -> String {
-        match ip.map(|ip| ip.to_canonical()).filter(|ip| !ip.is_loopback()) {
+        match ip.as_ref().map(IpAddr::to_canonical).filter(|ip| !ip.is_loopback()) {
             Some(ip) => SocketAddr::new(ip, port).to_string(),
             None => match self.place.rsplit_once(':') {
                 Some((host, _)) => format!("{host}:{port}"), // an IPv6 address has its brackets there
