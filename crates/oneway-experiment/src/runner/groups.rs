@@ -69,9 +69,13 @@ impl Runner {
         let worker = |_| {
             let mut results = vec![];
             while let Some(group) = next() {
-                match run(&group)? {
-                    Some(found) => results.extend(found),
-                    None => too_large.lock().unwrap_or_else(PoisonError::into_inner).push(group),
+                match run(&group) {
+                    Ok(Some(found)) => results.extend(found),
+                    Ok(None) => too_large.lock().unwrap_or_else(PoisonError::into_inner).push(group),
+                    Err(error) => {
+                        while next().is_some() {} // no other begins
+                        return Err(error);
+                    }
                 }
             }
             Ok(results)
