@@ -81,6 +81,10 @@ fn bits(device: &Cuda) {
         networks_agree(device)
     });
     println!("({rules} rules; {networks} methods)");
+    lap("5 methods on every problem, measured with the same bits", || problems_are_measured(device));
+    let cases =
+        lap("every method on every network, measured with the same bits", || methods_are_measured(device));
+    println!("({cases} cases)");
     lap("6 methods on every problem with rows, 67 rounds: the same bits", || {
         problems_agree(device, 67, &[Batch::Sampled(1), Batch::Sampled(7), Batch::Full]);
     });
@@ -201,12 +205,8 @@ fn cells(device: &Cuda) {
     }
 }
 
-/// What is measured on the device: the processors' bits, and how long that takes. a9a, n = 20.
+/// How long measuring on the device takes. a9a, n = 20.
 fn together(device: &Cuda) {
-    lap("5 methods on every problem, measured with the same bits", || problems_are_measured(device));
-    let cases =
-        lap("every method on every network, measured with the same bits", || methods_are_measured(device));
-    println!("({cases} cases)");
     let problem = Logistic::new(&a9a(Split::Train), Sharing::among(20), 0.01).unwrap();
     let problem = problem.with_test(a9a(Split::Test)).unwrap();
     let topology = exponential(20);

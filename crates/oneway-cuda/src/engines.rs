@@ -50,7 +50,7 @@ impl<D: Device> Engines for OnDevice<D> {
     }
 
     fn together<'a>(&self, tasks: &[Task<'a>]) -> oneway::Result<Together<'a>> {
-        let Some(Task { precision, rounds, .. }) = tasks.first().copied() else {
+        let Some(&Task { precision, rounds, .. }) = tasks.first() else {
             return Ok(Together::TooMany);
         };
         let (different, which) = distinct(tasks);

@@ -15,7 +15,7 @@ use toml::Table;
 use crate::experiment::Experiment;
 use crate::experiment::clock::Timing;
 use crate::experiment::fields::Fields;
-use crate::experiment::measure::MeasureSpec;
+use crate::experiment::measure::{Measure, MeasureSpec};
 use crate::experiment::plan::{Cell, Entry, Plan};
 use crate::experiment::problem::{OwnRows, ProblemSpec, Problems, Rows};
 use crate::experiment::spec::{RunSpec, Spec};
@@ -251,7 +251,7 @@ impl Share {
 
 /// Builds a problem from its settings, for `agents` agents; paths in them are relative to `folder`.
 pub fn problem(settings: Table, agents: usize, folder: &Path) -> Result<Box<dyn Problem>> {
-    let measure = MeasureSpec::Only { loss_gap: false, agents: false };
+    let measure = MeasureSpec::Only(Measure { loss_gap: false, agents: false, distance: false });
     let precision = Precision::F64; // problems know no other
     let run = RunSpec { agents, iterations: 1, repetitions: 1, seed: 1, record_every: 1, precision, measure };
     let spec = ProblemSpec::read(Fields::new("problem", settings), folder, run)?;

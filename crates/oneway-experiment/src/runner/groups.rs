@@ -13,13 +13,16 @@ use crate::keeper::Keeper;
 use crate::progress::Progress;
 use crate::results::cells::{CellResult, CellStore};
 
+/// Cells that run side by side.
+type Group<'c, 'a> = Vec<&'c Cell<'a>>;
+
+/// Cells with their results, by key.
+type Found<'c> = Vec<(&'c str, CellResult)>;
+
 impl Runner {
     /// The groups of cells that a device runs side by side, and the cells that run alone. Who looks at a cell
     /// while it runs has it run alone.
-    pub(super) fn grouped<'c, 'a>(
-        &self,
-        jobs: Vec<&'c Cell<'a>>,
-    ) -> (Vec<Vec<&'c Cell<'a>>>, Vec<&'c Cell<'a>>) {
+    pub(super) fn grouped<'c, 'a>(&self, jobs: Vec<&'c Cell<'a>>) -> (Vec<Group<'c, 'a>>, Vec<&'c Cell<'a>>) {
         let Some(engines) = self.engines.as_ref().filter(|_| self.watcher.is_none() && self.live.is_none())
         else {
             return (vec![], jobs);
@@ -28,7 +31,7 @@ impl Runner {
             jobs.iter().copied().filter(|cell| cell.entry.stays_here().is_none()).collect();
         let groups = engines.groups(&may.iter().map(|cell| side_by_side::task(cell)).collect::<Vec<_>>());
         let groups = groups.into_iter().map(|group| group.into_iter().map(|at| may[at]).collect());
-        let groups: Vec<Vec<&'c Cell<'a>>> = groups.collect();
+        let groups: Vec<Group<'c, 'a>> = groups.collect();
         let taken: HashSet<&str> = groups.iter().flatten().map(|cell| &*cell.key).collect();
         let alone = jobs.into_iter().filter(|cell| !taken.contains(&*cell.key)).collect();
         (groups, alone)
@@ -38,14 +41,14 @@ impl Runner {
     /// that its memory is too small for are halved, and then run one after another.
     pub(super) fn run_groups<'c, 'a>(
         &self,
-        groups: Vec<Vec<&'c Cell<'a>>>,
+        groups: Vec<Group<'c, 'a>>,
         progress: &dyn Progress,
         (store, fresh): (&CellStore, bool),
-    ) -> Result<Vec<(&'c str, CellResult)>> {
+    ) -> Result<Found<'c>> {
         const AT_ONCE: usize = 8;
         let Some(engines) = &self.engines else { return Ok(vec![]) };
         let wishes = Wishes { progress, interrupted: &self.interrupted, estimates: self.keeps_estimates };
-        let run = |group: &[&'c Cell<'a>]| -> Result<Option<Vec<(&'c str, CellResult)>>> {
+        let run = |group: &[&'c Cell<'a>]| -> Result<Option<Found<'c>>> {
             if self.is_interrupted() {
                 return Ok(Some(vec![]));
             }
@@ -66,9 +69,13 @@ impl Runner {
         let worker = |_| {
             let mut results = vec![];
             while let Some(group) = next() {
-                match run(&group)? {
-                    Some(found) => results.extend(found),
-                    None => too_large.lock().unwrap_or_else(PoisonError::into_inner).push(group),
+                match run(&group) {
+                    Ok(Some(found)) => results.extend(found),
+                    Ok(None) => too_large.lock().unwrap_or_else(PoisonError::into_inner).push(group),
+                    Err(error) => {
+                        while next().is_some() {} // no other begins
+                        return Err(error);
+                    }
                 }
             }
             Ok(results)

@@ -1,5 +1,5 @@
-//! Cells that run side by side on a device, in the steps of [`Engine::run`]: each has the result that it has
-//! alone.
+//! Cells that run side by side on a device, in the steps of [`run`](oneway::engine::Engine::run): each has the
+//! result that it has alone.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
