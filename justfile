@@ -163,6 +163,15 @@ bench-mpi processes="8" *settings:
     cargo build --profile release -p oneway-mpi --features mpi --bench ring
     mpirun --allow-run-as-root --oversubscribe -n {{processes}} "$(ls -t target/release/deps/ring-* | grep -v '\.d$' | head -1)" experiments/agents/ring.toml {{settings}}
 
+# What messages cost here, for `oneway-agent model`: exchanges under 2, 4 and 8 processes, the costs that they tell, in
+# out/mpi-costs.json, and what is then predicted of whole rounds; three minutes
+fit-model:
+    cargo build --profile release -p oneway-mpi --features mpi --bench cost
+    mkdir -p out
+    rm -f out/mpi-measured.csv
+    for processes in 2 4 8; do mpirun --allow-run-as-root --oversubscribe -n $processes "$(ls -t target/release/deps/cost-* | grep -v '\.d$' | head -1)" out/mpi-measured.csv; done
+    "$(ls -t target/release/deps/cost-* | grep -v '\.d$' | head -1)" fit out/mpi-measured.csv out/mpi-costs.json
+
 # Under mpirun, twenty processes killed one after another at random moments of one run; the bits of a run that nobody disturbed
 kill-mpi:
     cargo test --release -p oneway-mpi --features mpi --test mpirun -- --ignored --nocapture

@@ -16,6 +16,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, Parser, Subcommand};
 use oneway::registry::Registry;
+use oneway_mpi::model::command::{Model, model};
 use oneway_watch::hub::Hub;
 use oneway_watch::server::Server;
 use tracing_subscriber::EnvFilter;
@@ -105,6 +106,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         words: Vec<std::ffi::OsString>,
     },
+    /// Predict rounds a second on a cluster, before there is one: see docs/clusters.md
+    Model(Model),
     /// Run one agent from its config, or the agent of this process of a job from `plan.toml`
     Run(RunArgs),
 }
@@ -184,6 +187,7 @@ impl BehaviourArgs {
 ///
 /// ```no_run
 /// use oneway::registry::Registry;
+use oneway_mpi::model::command::{Model, model};
 ///
 /// fn main() -> Result<std::process::ExitCode, oneway::Error> {
 ///     let registry = Registry::builtin(); // .with_problem(&MINE)?
@@ -206,6 +210,10 @@ fn command(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => args.run(),
         Command::Mpi { words } => mpi(&words),
+        Command::Model(asked) => {
+            write!(std::io::stdout(), "{}", model(&asked)?)?;
+            Ok(ExitCode::SUCCESS)
+        }
         Command::Plan(args) => {
             let hosts = match &args.hosts {
                 Some(hosts) => read_hosts(hosts, args.keys)?,

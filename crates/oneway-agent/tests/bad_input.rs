@@ -33,6 +33,19 @@ fn experiments_that_agents_cannot_run_are_refused_before_anything_is_written() {
 }
 
 #[test]
+fn what_cannot_be_modelled_is_refused() {
+    let place = Place::new(&quadratic(3, 10, &format!("{RING}{SMTPP}")));
+    let file = place.file.to_str().unwrap();
+    let words = ["model", file, "--latency", "2us", "--bandwidth", "1GB/s"];
+    refused(&["model", file, "--latency", "2", "--bandwidth", "1GB/s"], "a time with its unit is needed");
+    refused(&[&words[..], &["--processes", "0"]].concat(), "0 processes: 1 to 16384 are possible");
+    let told =
+        output(&[&words[..], &["--processes", "1,3", "--agents", "3", "--agent-time", "1us"]].concat());
+    let text = String::from_utf8(told.stdout).unwrap();
+    assert!(told.status.success() && text.lines().count() == 4, "{text}");
+}
+
+#[test]
 fn plans_need_a_host_for_each_agent() {
     let place = Place::new(&quadratic(3, 10, &format!("{RING}{SMTPP}")));
     let hosts = place.path("hosts.toml");

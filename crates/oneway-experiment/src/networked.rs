@@ -1,12 +1,16 @@
 //! What networked agents need of an experiment: its cells, an agent's share of its problem, and a place for
 //! results.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use oneway::data::{Dataset, libsvm};
 use oneway::engine::Setup;
 use oneway::engine::metrics::{Extras, Measurement};
+use oneway::graph::Topology;
+use oneway::method::Network;
 use oneway::methods::combine::Recipe;
 use oneway::numeric::Precision;
 use oneway::problem::Problem;
@@ -15,10 +19,12 @@ use toml::Table;
 use crate::experiment::Experiment;
 use crate::experiment::clock::Timing;
 use crate::experiment::fields::Fields;
+use crate::experiment::links::Links;
 use crate::experiment::measure::{Measure, MeasureSpec};
 use crate::experiment::plan::{Cell, Entry, Plan};
-use crate::experiment::problem::{OwnRows, ProblemSpec, Problems, Rows};
+use crate::experiment::problem::{Own, OwnRows, ProblemSpec, Problems, Rows};
 use crate::experiment::spec::{RunSpec, Spec};
+use crate::experiment::supplies::Supplies;
 use crate::progress::look_every;
 use crate::results::cells::{CellResult, CellStatus, CellStore, End, Ran};
 use crate::results::folder::OutputFolder;
@@ -37,12 +43,26 @@ pub struct Networked {
 impl Networked {
     /// Reads a file and applies `--set path=value` in order.
     pub fn read(file: &Path, overrides: &[String]) -> Result<Self> {
-        let experiment = Experiment::read(file, overrides)?;
-        Self::new(experiment).with_context(|| file.display().to_string())
+        Self::with(file, overrides, &mut Problems::default())
     }
 
-    fn new(experiment: Experiment) -> Result<Self> {
-        let plan = Plan::new(&experiment)?;
+    /// The same for a process that has some of the agents, `own(n)` of n, and measures nothing: it has the data
+    /// of these only.
+    pub fn read_for(
+        own: impl Fn(usize) -> Range<usize> + 'static,
+        file: &Path,
+        overrides: &[String],
+    ) -> Result<Self> {
+        Self::with(file, overrides, &mut Problems::for_some(Own(Box::new(own))))
+    }
+
+    fn with(file: &Path, overrides: &[String], problems: &mut Problems) -> Result<Self> {
+        let experiment = Experiment::read(file, overrides)?;
+        Self::new(experiment, problems).with_context(|| file.display().to_string())
+    }
+
+    fn new(experiment: Experiment, problems: &mut Problems) -> Result<Self> {
+        let plan = Plan::sharing(&experiment, problems)?;
         for Entry { method_name, topology_name, faults, timing, .. } in &plan.entries {
             if !faults.are_none() || !matches!(timing, Timing::Rounds) {
                 bail!(
@@ -180,6 +200,21 @@ impl<'a> NetworkedCell<'a> {
         self.cell.setup()
     }
 
+    /// The network that the method would have with another number of agents, where its links come from a
+    /// family.
+    pub fn network_of(&self, agents: usize) -> Result<Arc<Topology>> {
+        let Entry { method, topology_name, method_name, .. } = self.cell.entry;
+        if method.network() == Network::Central {
+            return Ok(Arc::new(Topology::complete(agents)?));
+        }
+        let topology = self.spec.topologies.iter().find(|topology| topology.name == *topology_name);
+        let topology = topology.context("the topology is not of the file")?;
+        let graph = self.spec.methods.iter().find(|method| method.name == *method_name);
+        let graph = graph.map(|method| method.graph.unwrap_or(method.kind.graphs[0]));
+        let links = Links::build(topology, Some(agents), &Supplies::default())?;
+        links.topology(topology, graph.context("the method is not of the file")?)
+    }
+
     /// What is measured beside the rest. Where that takes F*, it may take a moment.
     pub fn extras(&self) -> Extras {
         self.cell.extras()
@@ -261,6 +296,8 @@ pub fn problem(settings: Table, agents: usize, folder: &Path) -> Result<Box<dyn 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use oneway::numeric::sample::{Draws, Purpose};
+
     use crate::results::divergence::tests::curve;
 
     /// Also where methods leave topologies out, and the problem is swept.
@@ -282,6 +319,41 @@ mod tests {
             let dim = cell.shares("rows").unwrap()[0].settings["dim"].as_integer().unwrap();
             assert!(topology.ends_with(&format!("[problem.dim={dim}]")), "{method} on {topology}: {dim}");
             assert_eq!(cell.setup().problem.dim() as i64, dim);
+        }
+    }
+
+    #[test]
+    fn a_process_with_some_agents_has_their_gradients_to_the_bit() {
+        let place = tempfile::tempdir().unwrap();
+        for problem in [
+            "kind = \"quadratic\"\ndim = 5\nnoise = 0.1",
+            "kind = \"logistic\"\ndataset = \"a9a\"",
+            "kind = \"softmax\"\ndataset = \"digits\"",
+            "kind = \"least-squares\"\ndataset = \"synthetic\"\nfeatures = 3",
+        ] {
+            let text = format!(
+                "[problem]\n{problem}\n[run]\nagents = 8\niterations = 1\n[[topology]]\nkind = \"ring\"\n\
+                 [[method]]\nkind = \"smtpp\"\nstep = 0.1\n"
+            );
+            let file = place.path().join("experiment.toml");
+            std::fs::write(&file, text).unwrap();
+            let own = |agents: usize| agents / 4..agents / 2;
+            let (all, some) =
+                (Networked::read(&file, &[]).unwrap(), Networked::read_for(own, &file, &[]).unwrap());
+            let [all, some] = [&all, &some].map(|experiment| experiment.cells().remove(0));
+            assert_eq!(all.key(), some.key(), "it is the same experiment");
+            let gradient = |cell: &NetworkedCell<'_>, agent: usize| {
+                let problem = cell.setup().problem;
+                let (x, mut g) = (vec![0.5; problem.dim()], vec![0.0; problem.dim()]);
+                problem.gradient(agent, &x, &mut Draws::new(1, Purpose::Gradient, agent, 1), &mut g);
+                g
+            };
+            for agent in own(8) {
+                let (expected, found) = (gradient(&all, agent), gradient(&some, agent));
+                assert!(expected.iter().any(|g| *g != 0.0), "{problem}");
+                assert_eq!(expected, found, "{problem}");
+            }
+            assert_ne!(gradient(&all, 0), gradient(&some, 0), "others' data are gone: {problem}");
         }
     }
 

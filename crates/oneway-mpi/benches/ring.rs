@@ -8,7 +8,8 @@
 //!   (`MPI_Isend`, `MPI_Irecv`, `MPI_Waitall`);
 //! - *messages*: what a round sends, by our links, without the round;
 //! - *update*: a round without messages: the method's and the problem's own work;
-//! - *round*: all of it, and the share of it that is spent with messages, waiting included.
+//! - *round*: all of it, and the share of it that is spent with messages, waiting included, but not what is done
+//!   meanwhile.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
@@ -17,19 +18,13 @@ use std::time::Instant;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
 use oneway::engine::Part;
-use oneway::engine::part::{Carrier, Slab};
+use oneway::engine::part::{Carrier, Moment, Slab};
 use oneway_experiment::networked::Networked;
 use oneway_mpi::blocks::block;
 use oneway_mpi::links::Links;
+use oneway_mpi::model::work::Silence;
 use oneway_mpi::world::World;
 use oneway_mpi::world::job::Job;
-
-/// No messages: rows of others stay what they were.
-struct Nothing;
-
-impl Carrier<f64> for Nothing {
-    fn carry(&mut self, _k: u64, _graphs: [Slab<'_, f64>; 2]) {}
-}
 
 /// Rows of one length to the next process and from the one before, one for each graph.
 struct Bare {
@@ -67,7 +62,7 @@ fn main() {
     let (n, d) = (setup.problem.agents(), setup.problem.dim());
     let own = block(n, job.size(), job.rank());
     let mut part = Part::<f64>::new(setup, own.clone()).unwrap();
-    let mut links = Links::new(&job, setup.topology);
+    let mut links = Links::new(&job, setup);
     let stride = d.next_multiple_of(8); // rows begin at lines of the cache, for us and for the bare loop
     let row = || vec![1.0; stride];
     let mut bare = Bare { world: world.duplicate(), rows: [row(), row()], heard: [row(), row()] };
@@ -75,6 +70,7 @@ fn main() {
     let mut slabs = [vec![0.0; n * stride], vec![0.0; n * stride]];
     // pages that nobody has written are one page of zeros, which costs nothing to read
     slabs.iter_mut().for_each(|rows| rows[own.start * stride..own.end * stride].fill(1.0));
+    let mut silence = Silence::around(own.clone());
     let rate = |work: &mut dyn FnMut()| {
         world.barrier();
         let began = Instant::now();
@@ -85,9 +81,10 @@ fn main() {
     for _ in 0..3 {
         let alone = rate(&mut || bare.round());
         let messages = rate(&mut || {
-            links.carry(0, slabs.each_mut().map(|numbers| Slab { numbers: &mut numbers[..], stride }));
+            let rows = slabs.each_mut().map(|numbers| Slab { numbers: &mut numbers[..], stride });
+            links.carry(Moment { k: 0, phase: 0 }, rows, &mut |_| false).unwrap();
         });
-        let update = rate(&mut || part.round(&mut Nothing).unwrap());
+        let update = rate(&mut || part.round(&mut silence).unwrap());
         let before = links.seconds();
         let began = Instant::now();
         let whole = rate(&mut || part.round(&mut links).unwrap());

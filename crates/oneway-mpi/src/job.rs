@@ -7,6 +7,7 @@ use oneway_experiment::networked::{Kept, Networked};
 use oneway_experiment::sha256;
 
 use crate::args::Args;
+use crate::blocks::block;
 use crate::checkpoint;
 use crate::run::{Asked, How, Reached, run};
 use crate::world::World;
@@ -84,7 +85,11 @@ pub(crate) fn job<W: World>(world: &W, args: &Args, asked: &Asked) -> Result<End
 
 /// Reads the experiment; refuses more processes than agents.
 fn prepare<W: World>(world: &W, args: &Args) -> Result<Networked> {
-    let experiment = Networked::read(&args.file, &args.overrides)?;
+    let (rank, ranks) = (world.rank(), world.size());
+    let experiment = match rank {
+        0 => Networked::read(&args.file, &args.overrides)?, // it measures, for which it needs all data
+        _ => Networked::read_for(move |agents| own_of(agents, ranks, rank), &args.file, &args.overrides)?,
+    };
     let fewest = experiment.cells().iter().map(|cell| cell.setup().problem.agents()).min().unwrap_or(0);
     if world.size() > fewest {
         bail!(
@@ -94,6 +99,11 @@ fn prepare<W: World>(world: &W, args: &Args) -> Result<Networked> {
         );
     }
     Ok(experiment)
+}
+
+/// The agents of a process; all, where there are too few of them for all processes, which is refused later.
+fn own_of(agents: usize, ranks: usize, rank: usize) -> std::ops::Range<usize> {
+    if ranks <= agents { block(agents, ranks, rank) } else { 0..agents }
 }
 
 /// Whether all processes have the same experiment and build.

@@ -17,6 +17,9 @@ pub mod cli;
 #[cfg(feature = "mpi")]
 mod job;
 pub mod links;
+pub mod model;
+mod parcels;
+mod routes;
 pub mod run;
 pub mod world;
 

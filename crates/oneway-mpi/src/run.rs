@@ -100,7 +100,7 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
             cell,
             how,
             part: Part::new(setup, block(n, world.size(), world.rank()))?,
-            links: Links::new(world, setup.topology),
+            links: Links::new(world, setup),
             width,
             recorder: Recorder::new(extras),
             before: vec![],
@@ -135,14 +135,14 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
             (self.before, self.first, self.seconds_before) = (points, k, seconds);
             let part = |peer| {
                 let agents = block(n, ranks, peer);
-                let numbers = &states.numbers[agents.start * states.stride..agents.end * states.stride];
-                Message { peer, kind: STATES, numbers }
+                let items = &states.numbers[agents.start * states.stride..agents.end * states.stride];
+                Message { peer, kind: STATES, items }
             };
             self.world.exchange((1..ranks).map(part).collect(), vec![]);
         } else {
             self.first = k as u64;
             let own = own_rows(&mut states, block(n, ranks, rank));
-            self.world.exchange(vec![], vec![Message { peer: 0, kind: STATES, numbers: own }]);
+            self.world.exchange(vec![], vec![Message { peer: 0, kind: STATES, items: own }]);
         }
         self.part.resume(self.first);
         self.resumed = true;
@@ -232,15 +232,15 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
         let own = self.part.own();
         let mut states = self.part.states();
         if rank > 0 {
-            let numbers: &[T] = own_rows(&mut states, own);
-            return self.world.exchange(vec![Message { peer: 0, kind: STATES, numbers }], vec![]);
+            let items: &[T] = own_rows(&mut states, own);
+            return self.world.exchange(vec![Message { peer: 0, kind: STATES, items }], vec![]);
         }
         let Slab { numbers, stride } = states;
         let mut rest = &mut numbers[own.end * stride..];
         let mut receives = vec![];
         for peer in 1..ranks {
-            let (numbers, after) = rest.split_at_mut(block(n, ranks, peer).len() * stride);
-            receives.push(Message { peer, kind: STATES, numbers });
+            let (items, after) = rest.split_at_mut(block(n, ranks, peer).len() * stride);
+            receives.push(Message { peer, kind: STATES, items });
             rest = after;
         }
         self.world.exchange(vec![], receives);

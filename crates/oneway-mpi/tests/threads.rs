@@ -12,7 +12,8 @@ use oneway_experiment::networked::{Ended, Networked, NetworkedCell};
 use oneway_mpi::run::{Asked, How, Reached, run};
 use oneway_mpi::world::threads::worlds;
 
-/// An experiment for each built-in method, on a digraph and on the complete graph.
+/// An experiment for each built-in method: on a ring, where most agents of a process hear only each other, on
+/// a digraph where few do, and on the complete graph.
 fn every_method() -> Vec<String> {
     let experiment = |(kind, topology): (&str, &str)| {
         format!(
@@ -22,7 +23,10 @@ fn every_method() -> Vec<String> {
     };
     let registry = oneway::registry::Registry::builtin();
     let kinds = registry.methods().iter().map(|kind| kind.name);
-    kinds.flat_map(|kind| [(kind, "exponential"), (kind, "complete")]).map(experiment).collect()
+    kinds
+        .flat_map(|kind| ["ring", "exponential", "complete"].map(|topology| (kind, topology)))
+        .map(experiment)
+        .collect()
 }
 
 fn try_read(folder: &Path, text: &str) -> anyhow::Result<Networked> {
@@ -89,13 +93,17 @@ fn every_method_has_the_simulators_bits_on_any_number_of_processes() {
     let coded = "[problem]\nkind = \"quadratic\"\ndim = 70\nnoise = 0.1\n[run]\nagents = 11\niterations = 30\n\
                  record_every = 10\n[[topology]]\nkind = \"exponential\"\n[[method]]\nkind = \"smtpp\"\nstep = 0.01\n\
                  compress = { codec = \"top-k\", k = 7 }\n\
+                 [[method]]\nname = \"sign\"\nkind = \"push-pull\"\nstep = 0.01\ncompress = { codec = \"sign\" }\n\
                  [[method]]\nname = \"gossip\"\nkind = \"smtpp\"\nstep = 0.01\ngossip = 3\n";
+    // rows so long that the steps of agents who need not wait are taken one by one
+    let long = "[problem]\nkind = \"quadratic\"\ndim = 70000\n[run]\nagents = 9\niterations = 2\n[[topology]]\nkind = \"ring\"\n\
+                [[method]]\nkind = \"smtpp\"\nstep = 0.01\n";
     let single = varying.replace("record_every = 10", "record_every = 10\nprecision = \"f32\"");
     let methods = every_method();
     let possible: Vec<Networked> =
         methods.iter().filter_map(|text| try_read(folder.path(), text).ok()).collect();
     assert!(possible.len() > methods.len() / 2, "{} of {}", possible.len(), methods.len());
-    let others = [varying, coded, &single].map(|text| read(folder.path(), text));
+    let others = [varying, coded, long, &single].map(|text| read(folder.path(), text));
     for experiment in possible.iter().chain(&others) {
         for cell in experiment.cells() {
             let expected = simulated(&cell);

@@ -3,6 +3,7 @@
 mod description;
 
 use std::fmt::Debug;
+use std::ops::Range;
 use std::sync::Arc;
 
 pub use description::{Description, Penalty, RowLoss, RowSum, Targets, TestRows};
@@ -56,6 +57,10 @@ pub trait Problem: Send + Sync + Debug {
 
     /// Dimension of x, d.
     fn dim(&self) -> usize;
+
+    /// From now on nothing but stochastic gradients of these agents is asked for: data of others may be let
+    /// go, for a process that has no others.
+    fn keep(&mut self, _agents: Range<usize>) {}
 
     /// Writes the starting point x₀: the origin, unless the problem says otherwise.
     fn start(&self, x: &mut [f64]) {

@@ -6,7 +6,7 @@ use mpi::environment::Universe;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Source};
 
-use super::{Message, Row, World};
+use super::{Item, Message, World};
 
 /// One process of a job. MPI ends when it is dropped.
 pub struct Job {
@@ -44,16 +44,29 @@ impl World for Job {
         self.world.size() as usize
     }
 
-    fn exchange<T: Row>(&self, sends: Vec<Message<&[T]>>, receives: Vec<Message<&mut [T]>>) {
+    fn exchange_beside<T: Item>(
+        &self,
+        sends: Vec<Message<&[T]>>,
+        receives: Vec<Message<&mut [T]>>,
+        meanwhile: &mut dyn FnMut() -> bool,
+    ) {
         mpi::request::scope(|scope| {
             let mut open = Vec::with_capacity(sends.len() + receives.len());
-            for Message { peer, kind, numbers } in receives {
+            for Message { peer, kind, items } in receives {
                 let peer = self.world.process_at_rank(peer as i32);
-                open.push(peer.immediate_receive_into_with_tag(scope, numbers, kind));
+                open.push(peer.immediate_receive_into_with_tag(scope, items, kind));
             }
-            for Message { peer, kind, numbers } in sends {
+            for Message { peer, kind, items } in sends {
                 let peer = self.world.process_at_rank(peer as i32);
-                open.push(peer.immediate_send_with_tag(scope, numbers, kind));
+                open.push(peer.immediate_send_with_tag(scope, items, kind));
+            }
+            while meanwhile() {
+                // MPI brings messages forward only while it is called
+                if let Some(request) = open.pop()
+                    && let Err(request) = request.test()
+                {
+                    open.push(request);
+                }
             }
             open.into_iter().for_each(mpi::request::Request::wait_without_status);
         });

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-use super::{Message, Row, World};
+use super::{Item, Message, World};
 
 type Parcel = (i32, Box<dyn Any + Send>);
 
@@ -39,18 +39,24 @@ impl World for Thread {
         self.to.len()
     }
 
-    fn exchange<T: Row>(&self, sends: Vec<Message<&[T]>>, receives: Vec<Message<&mut [T]>>) {
-        for Message { peer, kind, numbers } in sends {
-            if self.to[peer].send((kind, Box::new(numbers.to_vec()))).is_err() {
+    fn exchange_beside<T: Item>(
+        &self,
+        sends: Vec<Message<&[T]>>,
+        receives: Vec<Message<&mut [T]>>,
+        meanwhile: &mut dyn FnMut() -> bool,
+    ) {
+        for Message { peer, kind, items } in sends {
+            if self.to[peer].send((kind, Box::new(items.to_vec()))).is_err() {
                 panic!("thread {peer} has ended");
             }
         }
-        for Message { peer, kind, numbers } in receives {
+        while meanwhile() {}
+        for Message { peer, kind, items } in receives {
             let parcel = self.from[peer].lock().map(|from| from.recv());
             let Ok(Ok((came, parcel))) = parcel else { panic!("thread {peer} has ended") };
             let Ok(row) = parcel.downcast::<Vec<T>>() else { panic!("thread {peer} sent something else") };
-            assert_eq!((came, row.len()), (kind, numbers.len()), "thread {peer} sent something else");
-            numbers.copy_from_slice(&row);
+            assert_eq!((came, row.len()), (kind, items.len()), "thread {peer} sent something else");
+            items.copy_from_slice(&row);
         }
     }
 

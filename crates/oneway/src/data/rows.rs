@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::numeric::matrix::keep_only;
 use crate::numeric::vectors::prefetch;
 
 /// Sparse rows. Columns count from 0 and ascend within a row.
@@ -73,6 +74,18 @@ impl SparseRows {
                 }
             },
             Columns::Word(words) => words.push(column),
+        }
+    }
+
+    /// Lets the entries of all rows go but of these: the others must not be looked at any more.
+    pub(crate) fn keep(&mut self, rows: Range<usize>) {
+        let entries = self.offsets[rows.start] as usize..self.offsets[rows.end] as usize;
+        match &mut self.columns {
+            Columns::Byte(bytes) => keep_only(bytes, entries.clone()),
+            Columns::Word(words) => keep_only(words, entries.clone()),
+        }
+        if let Some(values) = &mut self.values {
+            keep_only(values, entries);
         }
     }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use sha2::{Digest, Sha256};
 
 pub mod asynchronous;
+mod inner;
 pub mod metrics;
 pub mod observe;
 pub mod part;
@@ -16,6 +17,7 @@ pub mod record;
 pub mod schedule;
 pub mod simulator;
 mod starvation;
+mod step;
 mod turns;
 pub mod unreliable;
 

@@ -1,15 +1,18 @@
 //! A part of a run: some of its agents here, the others in other processes.
 //!
 //! What a part does to its own agents is what the [`Simulator`] does to all: the same passes over the same
-//! rows. Between sending and hearing, a [`Carrier`] brings the rows that others have sent. So the bits are the
-//! simulator's, whoever runs which agent.
+//! rows. Between sending and hearing, a [`Carrier`] brings the rows that others have sent; own agents that hear
+//! nobody elsewhere take their steps meanwhile. So the bits are the simulator's, whoever runs which agent.
 
 use std::ops::Range;
 
 use crate::engine::observe::View;
 use crate::engine::simulator::Number;
 use crate::engine::{Engine, Setup, Simulator};
+use crate::numeric::matrix::stride_of;
 use crate::{Error, Result};
+
+pub use crate::engine::inner::inner_agents;
 
 /// One row for each agent of a run, here or elsewhere: agent i's begins at i · `stride`.
 #[derive(Debug)]
@@ -20,19 +23,39 @@ pub struct Slab<'a, T> {
     pub stride: usize,
 }
 
+/// An exchange of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// It belongs to the round that turns state k into state k + 1.
+    pub k: u64,
+    /// Which exchange of that round it is.
+    pub phase: u32,
+}
+
+/// Work for the time in which rows travel: the steps of own agents that hear own agents only. Each call, with
+/// the rows of own agents for both graphs, does a piece of it, and says whether there is more. What is not
+/// done by the end of the exchange is done after it: nobody has to call it.
+pub type Meanwhile<'m, T> = &'m mut (dyn FnMut([&[T]; 2]) -> bool + 'm);
+
 /// Brings the rows of agents that are elsewhere to those that hear them here, and the other way round.
 pub trait Carrier<T> {
-    /// Called once an exchange of the round that turns state k into state k + 1, when all own agents have
-    /// filled their rows for the pull graph and for the push graph. Afterwards the rows of all agents that own
-    /// ones hear must be there.
-    fn carry(&mut self, k: u64, graphs: [Slab<'_, T>; 2]);
+    /// Called once an exchange, when all own agents have filled their rows for the pull graph and for the push
+    /// graph. Afterwards the rows of all agents that own ones hear must be there. An error ends the run.
+    fn carry(&mut self, at: Moment, graphs: [Slab<'_, T>; 2], meanwhile: Meanwhile<'_, T>) -> Result<()>;
+}
+
+/// From the start of one agent's row of `width` numbers to the start of the next, in a [`Slab`].
+pub const fn stride<T>(width: usize) -> usize {
+    stride_of::<T>(width)
 }
 
 /// Nobody is elsewhere.
 pub(super) struct Alone;
 
 impl<T> Carrier<T> for Alone {
-    fn carry(&mut self, _k: u64, _graphs: [Slab<'_, T>; 2]) {}
+    fn carry(&mut self, _: Moment, _: [Slab<'_, T>; 2], _: Meanwhile<'_, T>) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Some agents of a run.

@@ -7,20 +7,18 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use crate::engine::inner::{Inner, inner_of};
 use crate::engine::observe::View;
-use crate::engine::part::{Alone, Carrier, Slab};
+use crate::engine::part::{Alone, Carrier, Moment, Slab};
+use crate::engine::step::{FAR_FROM, Sources, Step, Worker, by_blocks};
 use crate::engine::{Engine, Resumable, Setup, Turns};
-use crate::graph::mixing::Mixing;
-use crate::method::{Agents, Hearing, Kernel, Method, Profile, Round, Rows, RowsMut, Sending};
+use crate::method::{Agents, Kernel, Method, Profile, Round, RowsMut, Sending};
 use crate::numeric::Float;
 use crate::numeric::matrix::{Matrix, stride_of};
 use crate::{Error, Result};
 
 /// With fewer numbers in the models than this, threads cost more than they bring.
 const PARALLEL_FROM: usize = 1 << 15;
-
-/// From this many numbers on, messages do not fit into a core's own cache (half a megabyte).
-const FAR_FROM: usize = 1 << 16;
 
 /// The most agents of a chunk, and the most numbers in their points: what a chunk needs stays in a near
 /// cache.
@@ -71,6 +69,8 @@ pub struct Simulator<'a, T: Number = f64> {
     /// Rows that one thread takes at a time, and what each has for that.
     block: usize,
     workers: Vec<Worker<T>>,
+    /// For each round of the period, own agents that need not wait for rows of others.
+    inner: Vec<Option<Inner>>,
 }
 
 /// The numbers of a run: `f64` or `f32`.
@@ -108,16 +108,6 @@ macro_rules! number {
 
 number!(f64, method => Some(method));
 number!(f32, method => method.single_precision());
-
-/// What a thread needs for its agents, a chunk of them at a time.
-#[derive(Debug)]
-struct Worker<T> {
-    chunk: usize,
-    /// Mixed rows.
-    pulled: Matrix<T>,
-    pushed: Matrix<T>,
-    turns: Turns<T>,
-}
 
 impl<'a> Simulator<'a> {
     /// Sets up all agents at state 0, with rows handed to the threads of the current rayon pool when they are
@@ -167,7 +157,6 @@ impl<'a, T: Number> Simulator<'a, T> {
         let mut simulator = Self {
             kernel,
             d,
-            own,
             k: 0,
             states: Matrix::new(n, state),
             shown: OnceCell::new(),
@@ -175,6 +164,8 @@ impl<'a, T: Number> Simulator<'a, T> {
             push: Matrix::new(n, push),
             workers: std::iter::repeat_with(worker).take(here.div_ceil(block)).collect(),
             block,
+            inner: if at_once { vec![] } else { inner_of(setup.topology, &own, d) },
+            own,
             setup,
             profile,
         };
@@ -206,12 +197,43 @@ impl<'a, T: Number> Simulator<'a, T> {
         for phase in 0..self.profile.phases() {
             let at = self.setup.round(self.k, phase);
             self.send(at);
-            let strides = self.profile.widths(self.d).map(stride_of::<T>);
-            let graphs = [(&mut self.pull, strides[1]), (&mut self.push, strides[2])];
-            carrier.carry(at.k, graphs.map(|(rows, stride)| Slab { numbers: rows.rows_mut(), stride }));
-            self.step(at)?;
+            self.hear(at, carrier)?;
         }
         self.k += 1;
+        Ok(())
+    }
+
+    /// Rows go to others and come from them; meanwhile agents that need not wait for that take their steps.
+    fn hear(&mut self, at: Round<'_>, carrier: &mut dyn Carrier<T>) -> Result<()> {
+        let Self { setup, kernel, ref profile, d, ref own, block, .. } = *self;
+        let [state, pull, push] = profile.widths(d).map(stride_of::<T>);
+        let step = Step { setup, kernel, profile, d, block, at };
+        let inner = self.inner.get((at.k % self.inner.len().max(1) as u64) as usize).and_then(Option::as_ref);
+        let inner_agents = inner.map_or(own.end..own.end, |inner| inner.agents.clone());
+        let at_once = if self.workers.len() > 1 { own.len() } else { (FAR_FROM / d.max(1)).max(1) };
+        let (states, workers) = (self.states.rows_mut(), &mut self.workers);
+        let (mut next, mut stepped) = (inner_agents.start, Ok(()));
+        let mut meanwhile = |rows: [&[T]; 2]| {
+            let Some(inner) = inner.filter(|_| next < inner_agents.end && stepped.is_ok()) else {
+                return false;
+            };
+            let agents = next..(next + at_once).min(inner_agents.end);
+            next = agents.end;
+            let here = &mut states[agents.start * state..agents.end * state];
+            let sources = Sources { mixing: inner.mixing.each_ref(), rows, first: inner_agents.start };
+            stepped = step.run(agents, sources, here, workers);
+            next < inner_agents.end
+        };
+        let graphs = [(&mut self.pull, pull), (&mut self.push, push)];
+        let graphs = graphs.map(|(rows, stride)| Slab { numbers: rows.rows_mut(), stride });
+        carrier.carry(Moment { k: at.k, phase: at.phase }, graphs, &mut meanwhile)?;
+        stepped?;
+        let pair = setup.topology.at(at.k);
+        for agents in [own.start..inner_agents.start, next..own.end] {
+            let here = &mut states[agents.start * state..agents.end * state];
+            let rows = [self.pull.rows(), self.push.rows()];
+            step.run(agents, Sources { mixing: [&pair.pull, &pair.push], rows, first: 0 }, here, workers)?;
+        }
         Ok(())
     }
 
@@ -244,41 +266,6 @@ impl<'a, T: Number> Simulator<'a, T> {
         });
     }
 
-    /// Pass 2: every agent mixes what it hears and updates its state.
-    fn step(&mut self, at: Round<'_>) -> Result<()> {
-        let Setup { problem, topology, .. } = self.setup;
-        let (kernel, rows, exchange) = (self.kernel, self.block, &self.profile.exchanges[at.phase as usize]);
-        let [state, pull_width, push_width] = self.profile.widths(self.d);
-        let length = stride_of::<T>(state);
-        let (pulls, pushes) = (self.pull.rows(), self.push.rows());
-        let far = pulls.len() + pushes.len() >= FAR_FROM;
-        let pair = topology.at(at.k);
-        let (own, all) = (self.own.clone(), self.states.rows_mut());
-        let here = &mut all[own.start * length..own.end * length];
-        by_blocks(0, here, rows * length, &mut self.workers, &|b, states, worker| {
-            let Worker { chunk, pulled, pushed, turns } = worker;
-            for (c, states) in states.chunks_mut((*chunk * length).max(1)).enumerate() {
-                let (first, len) = (own.start + b * rows + c * *chunk, states.len() / length.max(1));
-                let agents = Agents::Range { first, len };
-                turns.prepare(problem, at, at.k + 1, agents); // state k + 1 takes the samples ξ_{k+1}
-                let agents_heard = first..first + len;
-                let strides = [
-                    mix(&pair.pull, pulls, pull_width, agents_heard.clone(), far, pulled),
-                    mix(&pair.push, pushes, push_width, agents_heard, far, pushed),
-                ];
-                let mut block = Hearing {
-                    agents,
-                    first,
-                    states: RowsMut::new(states, state, length),
-                    pulled: Rows::new(pulled.rows(), pull_width, strides[0]),
-                    pushed: Rows::new(pushed.rows(), push_width, strides[1]),
-                };
-                turns.finish(kernel, problem, exchange, at, &mut block)?;
-            }
-            Ok(())
-        })
-    }
-
     /// The states of all agents, which have been looked at by nobody yet.
     pub(super) fn state_rows(&mut self) -> Slab<'_, T> {
         self.shown.take();
@@ -299,25 +286,6 @@ impl<'a, T: Number> Simulator<'a, T> {
         self.k = k;
         self.fill_states(fill);
     }
-}
-
-/// Mixes the rows of some agents; returns how far one is from the next, which is not at all where all hear
-/// the same.
-fn mix<T: Float>(
-    mixing: &Mixing,
-    rows: &[T],
-    width: usize,
-    agents: Range<usize>,
-    far: bool,
-    out: &mut Matrix<T>,
-) -> usize {
-    let stride = stride_of::<T>(width);
-    if width == 0 {
-        return 0;
-    }
-    let agents = if mixing.has_one_row() { agents.start..agents.start + 1 } else { agents };
-    mixing.mix_rows(agents, far, rows, stride, out.rows_mut());
-    if mixing.has_one_row() { 0 } else { stride }
 }
 
 impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
@@ -356,32 +324,6 @@ impl<T: Number> Resumable for Simulator<'_, T> {
             fill(agent, &mut shown);
             row.iter_mut().zip(&shown).for_each(|(x, shown)| *x = T::from_f64(*shown));
         });
-    }
-}
-
-/// Hands each worker its piece of `rows`, all of one length except for the last, on as many threads as there
-/// are. Splits in halves by `rayon::join`, which allocates nothing. The error is that of the first piece that
-/// has one.
-fn by_blocks<T: Send, W: Send>(
-    first: usize,
-    rows: &mut [T],
-    length: usize,
-    workers: &mut [W],
-    work: &(impl Fn(usize, &mut [T], &mut W) -> Result<()> + Sync),
-) -> Result<()> {
-    match workers {
-        [] => Ok(()),
-        [worker] => work(first, rows, worker),
-        _ => {
-            let half = workers.len() / 2;
-            let (rows, rest) = rows.split_at_mut(half * length);
-            let (left, right) = workers.split_at_mut(half);
-            let (left, right) = rayon::join(
-                || by_blocks(first, rows, length, left, work),
-                || by_blocks(first + half, rest, length, right, work),
-            );
-            left.and(right)
-        }
     }
 }
 

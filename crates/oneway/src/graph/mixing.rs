@@ -184,6 +184,23 @@ impl Mixing {
         }
     }
 
+    /// The rows of some receivers, who hear none but agents from `first` on, which are numbered from 0 there.
+    pub(crate) fn rows_within(&self, receivers: Range<usize>, first: u32) -> Self {
+        let entries = || receivers.clone().flat_map(|i| self.entries_of(i));
+        let weights = entries().map(|entry| self.weights.at(entry)).collect();
+        let mut offsets = vec![0];
+        offsets.extend(receivers.clone().scan(0, |end, i| {
+            *end += self.entries_of(i).len() as u32;
+            Some(*end)
+        }));
+        Self {
+            agents: receivers.len(),
+            offsets,
+            senders: entries().map(|entry| self.senders[entry] - first).collect(),
+            weights: Weights::new(weights),
+        }
+    }
+
     /// Whether all receivers have the same row, so that one mixed row serves them all.
     #[inline(always)]
     pub fn has_one_row(&self) -> bool {

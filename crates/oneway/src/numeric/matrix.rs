@@ -5,6 +5,7 @@
 //! make almost every wide load such a load; so long rows begin on a line and are filled up with zeros to the
 //! end of one.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::numeric::Float;
@@ -27,6 +28,14 @@ pub(crate) const fn stride_of<T>(width: usize) -> usize {
 /// [`stride_of`] double-precision numbers.
 pub(crate) const fn stride(width: usize) -> usize {
     stride_of::<f64>(width)
+}
+
+/// Lets all numbers go but some, which keep their places. Zeros that nobody touches take address space, not
+/// memory.
+pub(crate) fn keep_only<T: Copy + Default>(numbers: &mut Vec<T>, kept: Range<usize>) {
+    let mut fresh = vec![T::default(); numbers.len()];
+    fresh[kept.clone()].copy_from_slice(&numbers[kept]);
+    *numbers = fresh;
 }
 
 /// Rows of one width, aligned to cache lines; all zero at first.

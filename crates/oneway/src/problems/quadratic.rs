@@ -3,7 +3,10 @@
 //! f_i(x) = ½ Σ_k h_k (x_k − c_ik)², with ∇F_i(x; ξ) = h∘(x − c_i) + ξ and ξ ~ N(0, (σ²/d) I), so that
 //! E‖ξ‖² = σ² as in Assumption 3. The centres c_i = x* + ζ u_i have Σ u_i = 0: the minimiser of F is x*.
 
+use std::ops::Range;
+
 use crate::numeric::Vector;
+use crate::numeric::matrix::keep_only;
 use crate::numeric::registers::{InVectors, Wide};
 use crate::numeric::row::Rows;
 use crate::numeric::sample::{Draws, Purpose};
@@ -171,6 +174,11 @@ impl Problem for Quadratic {
 
     fn dim(&self) -> usize {
         self.curvature.len()
+    }
+
+    fn keep(&mut self, agents: Range<usize>) {
+        let d = self.dim();
+        keep_only(&mut self.centres, agents.start * d..agents.end * d);
     }
 
     fn gradient(&self, agent: usize, x: &[f64], draws: &mut Draws, g: &mut [f64]) {

@@ -8,6 +8,7 @@ mod preparation;
 mod write;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -263,9 +264,26 @@ pub struct BuiltProblem {
 
 /// The problems that were built so far. Variants of an experiment mostly share theirs.
 #[derive(Debug, Default)]
-pub struct Problems(HashMap<String, Arc<BuiltProblem>>);
+pub struct Problems {
+    built: HashMap<String, Arc<BuiltProblem>>,
+    own: Option<Own>,
+}
+
+/// Of how many agents, which ones this process has.
+pub(crate) struct Own(pub(crate) Box<dyn Fn(usize) -> Range<usize>>);
+
+impl std::fmt::Debug for Own {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("some agents")
+    }
+}
 
 impl Problems {
+    /// For a process that has some of the agents, and measures nothing: data of others are let go.
+    pub(crate) fn for_some(own: Own) -> Self {
+        Self { own: Some(own), ..Self::default() }
+    }
+
     /// A problem that is asked for once; it may be an agent's share of a larger one.
     pub(crate) fn build(spec: &ProblemSpec, agents: usize) -> Result<Box<dyn Problem>> {
         Ok(BuiltProblem::new(spec, agents, Part::Share)?.problem)
@@ -282,11 +300,15 @@ impl Problems {
             return supplies.problem(name, agents);
         }
         let key = spec.identity(agents);
-        if let Some(built) = self.0.get(&key) {
+        if let Some(built) = self.built.get(&key) {
             return Ok(Arc::clone(built));
         }
-        let built = Arc::new(BuiltProblem::new(spec, agents, Part::Whole)?);
-        self.0.insert(key, Arc::clone(&built));
+        let mut built = BuiltProblem::new(spec, agents, Part::Whole)?;
+        if let Some(Own(own)) = &self.own {
+            built.problem.keep(own(agents));
+        }
+        let built = Arc::new(built);
+        self.built.insert(key, Arc::clone(&built));
         Ok(built)
     }
 }

@@ -171,6 +171,11 @@ impl<M: Model> Problem for FiniteSum<M> {
         self.model.dim()
     }
 
+    fn keep(&mut self, agents: Range<usize>) {
+        let m = self.rows_per_agent;
+        self.rows.features.keep(agents.start * m..agents.end * m);
+    }
+
     fn start(&self, x: &mut [f64]) {
         self.model.start(x);
     }

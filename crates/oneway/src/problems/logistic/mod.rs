@@ -9,6 +9,7 @@ pub(super) mod link;
 mod tests;
 
 use std::array;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -211,6 +212,11 @@ impl Problem for Logistic {
 
     fn dim(&self) -> usize {
         self.features
+    }
+
+    fn keep(&mut self, agents: Range<usize>) {
+        let m = self.rows_per_agent;
+        self.rows.keep(agents.start * m..agents.end * m);
     }
 
     #[inline]
