@@ -41,6 +41,12 @@ count *arguments:
 gpu *parts:
     cargo bench -p oneway-cuda --bench gpu -- {{parts}}
 
+# The picture of it, from benches/gpu/scale.csv, which has the numbers that `just gpu scale` prints
+plot-gpu:
+    python3 -m venv out/venv
+    out/venv/bin/pip install --quiet -r benches/scale/requirements.txt
+    out/venv/bin/python benches/gpu/plot.py
+
 # oneway against a NumPy reference and other packages, on the same work: ratios, and whether curves agree
 bench-peers *arguments:
     python3 benches/peers/run.py {{arguments}}

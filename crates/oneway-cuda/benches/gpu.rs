@@ -1,7 +1,7 @@
 //! The whole suite on a GPU: bits against the simulator, then speed. `just gpu`.
 //!
-//! Arguments: any of `bits`, `wide`, `cells` and `together` keeps only these; `small` is a part of `bits` that a checker
-//! of memory and of races has the time for. Without a GPU it says so, and fails.
+//! Arguments: any of `bits`, `wide`, `cells`, `together` and `scale` keeps only these; `small` is a part of `bits`
+//! that a checker of memory and of races has the time for. Without a GPU it says so, and fails.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::type_complexity)]
 
 #[path = "../tests/common/mod.rs"]
@@ -11,7 +11,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use common::measured::{methods_are_measured, problems_are_measured};
-use common::{networks_agree, problems, problems_agree, rules_agree, same_bits};
+use common::{
+    cells_agree, large_networks_agree, networks_agree, problems, problems_agree, rules_agree, same_bits,
+};
 use oneway::data::a9a::{Split, a9a};
 use oneway::engine::metrics::Extras;
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
@@ -39,8 +41,14 @@ fn main() -> ExitCode {
         }
     };
     println!("{}", device.name());
-    let parts: [(&str, Part); 5] =
-        [("bits", bits), ("wide", wide), ("cells", cells), ("together", together), ("small", small)];
+    let parts: [(&str, Part); 6] = [
+        ("bits", bits),
+        ("wide", wide),
+        ("cells", cells),
+        ("together", together),
+        ("scale", scale),
+        ("small", small),
+    ];
     for (name, part) in parts {
         if (arguments.is_empty() && name != "small") || arguments.iter().any(|argument| argument == name) {
             println!("== {name}");
@@ -88,6 +96,8 @@ fn bits(device: &Cuda) {
     lap("6 methods on every problem with rows, 67 rounds: the same bits", || {
         problems_agree(device, 67, &[Batch::Sampled(1), Batch::Sampled(7), Batch::Full]);
     });
+    lap("runs side by side, 31 rounds: the same bits", || cells_agree(device, 30));
+    lap("many agents, and many coordinates, 20 rounds: the same bits", || large_networks_agree(device, 20));
     lap("SMTPP on a9a, n = 20, batch 1 and full, 900 rounds: the same bits", || {
         for batch in [Batch::Sampled(1), Batch::Full] {
             let problem = Logistic::new(&a9a(Split::Train), Sharing::among(20).batch(batch), 0.01).unwrap();
@@ -102,7 +112,6 @@ fn bits(device: &Cuda) {
 /// Every kernel once: rules with one exchange and with two, with what is carried and without, on both kinds
 /// of problems, wide and side by side.
 fn small(device: &Cuda) {
-    let topology = exponential(9);
     let schedule = Schedule::constant(0.05).unwrap();
     for name in ["smtpp", "sgp", "frost", "dsmt"] {
         let subject = Subject::builtin(kind(name).unwrap());
@@ -118,42 +127,80 @@ fn small(device: &Cuda) {
             same_bits(device, Setup { problem, ..setup }, Precision::F64, 3, name);
         }
     }
-    let (problem, method) = (problems(9, Batch::Sampled(1)).remove(0).1, Smtpp::new(0.1).unwrap());
-    let setup = |seed| Setup { method: &method, problem: &*problem, topology: &topology, schedule, seed };
-    let setups: Vec<Setup<'_>> = (0..3).map(setup).collect();
-    let mut all = Cells::new(device, &setups, Precision::F64).unwrap();
-    all.advance(5).unwrap();
-    for (at, setup) in setups.iter().enumerate() {
-        let mut simulator = Simulator::new(*setup).unwrap();
-        (0..5).for_each(|_| simulator.round().unwrap());
-        let (here, there) = (simulator.view(), all.state(at).unwrap());
-        assert!((0..9).all(|agent| here.state(agent) == there.view().state(agent)), "run {at}");
-    }
+    cells_agree(device, 2);
+    large_networks_agree(device, 1);
     println!("the same bits");
+}
+
+/// A quadratic on a graph for so many agents.
+fn sized(n: usize, dim: usize, noise: f64) -> (Quadratic, Topology) {
+    let shape = QuadraticShape { dim, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
+    let topology = if n < 100 { exponential(n) } else { k_out(n) };
+    (Quadratic::new(shape, n, 1).unwrap(), topology)
+}
+
+/// The best of four times for so many rounds; the first finds nothing warm.
+fn seconds_of<'a>(engine: &mut impl Engine<'a>, rounds: u64) -> f64 {
+    let mut seconds = f64::INFINITY;
+    for _ in 0..4 {
+        engine.settle().unwrap();
+        let began = Instant::now();
+        (0..rounds).for_each(|_| engine.round().unwrap());
+        engine.settle().unwrap();
+        seconds = seconds.min(began.elapsed().as_secs_f64());
+    }
+    seconds
+}
+
+/// Rounds a second of this machine's CPU, all cores, and of the GPU, as lines for `benches/gpu/scale.csv`; and
+/// the bytes a second that the CPU copies.
+fn scale(device: &Cuda) {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("device,n,d,rounds_per_second");
+    for n in [100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000] {
+        let (problem, topology) = sized(n, 10, 0.0);
+        let (method, schedule) = (Smtpp::new(0.1).unwrap(), Schedule::constant(0.01).unwrap());
+        let setup = Setup { method: &method, problem: &problem, topology: &topology, schedule, seed: 1 };
+        let mut here = Simulator::new(setup).unwrap();
+        let rounds = (3_000_000 / n).clamp(3, 6400) as u64;
+        println!("cpu,{n},10,{:.1}", rounds as f64 / seconds_of(&mut here, rounds));
+        let mut there = Wide::new(device, setup, Precision::F64).unwrap();
+        let rounds = (20_000_000 / n).clamp(128, 6400) as u64 / 64 * 64;
+        println!("gpu,{n},10,{:.1}", rounds as f64 / seconds_of(&mut there, rounds));
+    }
+    let (from, mut to) = (vec![1u64; 1 << 27], vec![0u64; 1 << 27]);
+    let mut seconds = f64::INFINITY;
+    for _ in 0..5 {
+        let began = Instant::now();
+        std::thread::scope(|scope| {
+            let part = from.len().div_ceil(cores);
+            for (from, to) in from.chunks(part).zip(to.chunks_mut(part)) {
+                scope.spawn(|| to.copy_from_slice(from));
+            }
+        });
+        seconds = seconds.min(began.elapsed().as_secs_f64());
+    }
+    println!(
+        "# {cores} cores copy {:.1} GB/s, read and written",
+        2.0 * 8.0 * from.len() as f64 / seconds / 1e9
+    );
 }
 
 /// Rounds a second of one network, from small to a million agents.
 fn wide(device: &Cuda) {
     println!("|n|d|precision|problem|rounds/s|ms a round|");
     println!("|---|---|---|---|---|---|");
+    let kinds = [(Precision::F64, 0.0), (Precision::F64, 1.0), (Precision::F32, 0.0)];
     let sizes = [(1_000, 10), (10_000, 10), (100_000, 10), (1_000_000, 10), (1_000, 1_000), (16, 1_000_000)];
-    for (n, d) in sizes {
-        for (precision, noise) in [(Precision::F64, 0.0), (Precision::F64, 1.0), (Precision::F32, 0.0)] {
-            let shape = QuadraticShape { dim: d, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
-            let problem = Quadratic::new(shape, n, 1).unwrap();
-            let topology = if n < 100 { exponential(n) } else { k_out(n) };
+    let sizes = sizes.map(|size| (size, &kinds[..])).into_iter().chain([((16, 11_000_000), &kinds[2..])]);
+    for ((n, d), kinds) in sizes {
+        for &(precision, noise) in kinds {
+            let (problem, topology) = sized(n, d, noise);
             let (method, schedule) = (Smtpp::new(0.1).unwrap(), Schedule::constant(0.01).unwrap());
             let setup = Setup { method: &method, problem: &problem, topology: &topology, schedule, seed: 1 };
             let mut engine = Wide::new(device, setup, precision).unwrap();
             let rounds = (200_000_000 / (n * d)).clamp(128, 6400) as u64 / 64 * 64;
-            let mut seconds = f64::INFINITY;
-            for _ in 0..4 {
-                engine.wait().unwrap();
-                let began = Instant::now();
-                (0..rounds).for_each(|_| engine.round().unwrap());
-                engine.wait().unwrap();
-                seconds = seconds.min(began.elapsed().as_secs_f64()); // the first finds nothing warm
-            }
+            let seconds = seconds_of(&mut engine, rounds);
             let what = if noise > 0.0 { "quadratic with noise" } else { "quadratic" };
             let (per_second, each) = (rounds as f64 / seconds, 1e3 * seconds / rounds as f64);
             println!("|{n}|{d}|{precision}|{what}|{per_second:.0}|{each:.4}|");
@@ -177,13 +224,12 @@ fn cells(device: &Cuda) {
     let problem = Logistic::new(&a9a(Split::Train), Sharing::among(20), 0.01).unwrap();
     let (topology, method) = (exponential(20), Smtpp::new(0.1).unwrap());
     let schedule = Schedule::constant(0.1).unwrap();
-    println!("|cells|threads|rounds of each|million rounds/s|");
-    println!("|---|---|---|---|");
-    let sizes = [(132, 320), (264, 160), (264, 320), (264, 640), (1056, 320), (1056, 640), (2112, 320)];
-    for (count, threads) in sizes {
+    println!("|cells|rounds of each|million rounds/s|");
+    println!("|---|---|---|");
+    for count in [132, 264, 396, 528, 1056, 1584, 3168] {
         let setup = |seed| Setup { method: &method, problem: &problem, topology: &topology, schedule, seed };
         let setups: Vec<Setup<'_>> = (0..count).map(|at| setup(derive_seed(1, at))).collect();
-        let mut all = Cells::new(device, &setups, Precision::F64).unwrap().with_threads(threads);
+        let mut all = Cells::new(device, &setups, Precision::F64).unwrap();
         let rounds = 4096;
         let mut seconds = f64::INFINITY;
         for _ in 0..3 {
@@ -193,7 +239,7 @@ fn cells(device: &Cuda) {
             all.state(0).unwrap();
             seconds = seconds.min(began.elapsed().as_secs_f64());
         }
-        println!("|{count}|{threads}|{rounds}|{:.2}|", (count * rounds) as f64 / seconds / 1e6);
+        println!("|{count}|{rounds}|{:.2}|", (count * rounds) as f64 / seconds / 1e6);
         if count == 132 {
             let mut simulator = Simulator::new(setups[131]).unwrap();
             (0..3 * rounds).for_each(|_| simulator.round().unwrap());

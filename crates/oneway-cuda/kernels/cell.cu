@@ -3,11 +3,6 @@
 
 #if FUSES
 
-#ifdef ON_HOST
-static real oneway_shared[(1 << 18) / sizeof(real)];
-#else
-extern __shared__ real oneway_shared[];
-#endif
 #define TILE 4
 
 // `cells.from` and `cells.to` are the addresses of a run and of a problem for each block, and `cells.call` is
@@ -33,7 +28,7 @@ template <bool NEAR> __device__ inline void make_rounds(const Turn &cells) {
         __syncthreads();
     }
 #if BY_TEAM
-    const bool by_team = NEAR && problem.batch == 1 && problem.plain && ASKS == 1;
+    const bool by_team = NEAR && problem.batch == 1 && problem.longest > 0 && ASKS == 1;
 #else
     const bool by_team = false;
 #endif

@@ -9,6 +9,13 @@
 
 #if FUSES
 
+// What the threads of a block share, in kernels for many small runs.
+#ifdef ON_HOST
+static real oneway_shared[(1 << 18) / sizeof(real)];
+#else
+extern __shared__ real oneway_shared[];
+#endif
+
 // What an agent hears of TILE coordinates, from `first` on and `apart` from one to the next; of those beyond
 // the last it hears the last again. Whom it hears, and by which weights, is looked up once for all of them.
 template <int TILE>
@@ -129,10 +136,10 @@ __device__ inline void finish_kept(const Run &run, const Turn &turn, u64 agent, 
     finish_one(run, turn, agent, c, CARRIES == 1 ? run.carried[agent] : (real)1, heard, rows, gradients);
 }
 
-// One round of one network.
-KERNEL(round) {
 #if PREPARES
-    // a block takes an agent: its row must be whole before the agent's samples are looked at
+
+// One round of one network: a block takes an agent, whose row must be whole before its samples are looked at.
+KERNEL(round) {
     for (u64 agent = blockIdx.x; agent < run.agents; agent += gridDim.x) {
         for (u32 c = threadIdx.x; c < DIM; c += blockDim.x)
             hear_and_keep<1>(run, turn, agent, c, 1);
@@ -146,18 +153,152 @@ KERNEL(round) {
                 gradients_at(problem, run, turn, agent, c, points, g);
             });
     }
-#else
-    EACH(coordinate, t, run.agents * (u64)DIM) {
-        const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM;
-        const Step step = run.steps[turn.step];
-        real heard[1][HEARD + 1];
-        hear_direct<1>(run, step, agent, (u32)c, 1, heard);
-        const real w = CARRIES == 1 ? mix_carried(run, step, agent, 0) : (real)1;
-        finish_one(run, turn, agent, c, w, heard[0], run.next_states, [&](const real *points, real *g) {
-            gradients_at(problem, run, turn, agent, c, points, g);
-        });
-    }
-#endif
 }
+
+#else
+
+// PACK neighbouring coordinates are a thread's, if that divides a row and 16 bytes.
+constexpr u32 PACKS = DIM / PACK; // of a row
+
+struct alignas(PACK * sizeof(real)) Pack {
+    real x[PACK];
+};
+
+__device__ inline Pack load_pack(const real *from) { return *(const Pack *)from; }
+__device__ inline void store_pack(real *to, const Pack &pack) { *(Pack *)to = pack; }
+
+// Senders whose numbers are asked for before the first is added.
+#define AT_ONCE 3
+
+// The bit contract's sums of COUNT vectors of messages, from the `first`-th on, for the pack at c.
+template <int COUNT>
+__device__ inline void hear_packs(const Run &run, const Links &links, const Range range, u32 first, u64 c,
+                                  Pack *sums) {
+    const u64 all = run.agents * (u64)DIM;
+    const real *const sent = run.sent + first * all + c;
+#pragma unroll
+    for (int v = 0; v < COUNT; ++v)
+        sums[v] = Pack{}; // a push row may hear no one, not even itself
+    for (u32 begin = range.begin; begin < range.end && COUNT > 0; begin += AT_ONCE) {
+        Pack terms[AT_ONCE][COUNT > 0 ? COUNT : 1];
+        real weights[AT_ONCE];
+#pragma unroll
+        for (u32 k = 0; k < AT_ONCE; ++k) {
+            if (begin + k >= range.end)
+                continue;
+            const u64 row = links.senders[begin + k] * (u64)DIM;
+            weights[k] = links.weight(begin + k);
+#pragma unroll
+            for (int v = 0; v < COUNT; ++v)
+                terms[k][v] = load_pack(sent + v * all + row);
+        }
+#pragma unroll
+        for (u32 k = 0; k < AT_ONCE; ++k) {
+            if (begin + k >= range.end)
+                continue;
+            const bool assigned = k == 0 && begin == range.begin;
+#pragma unroll
+            for (int v = 0; v < COUNT; ++v)
+#pragma unroll
+                for (u32 i = 0; i < PACK; ++i) {
+                    const real term = weights[k] * terms[k][v].x[i];
+                    sums[v].x[i] = assigned ? term : sums[v].x[i] + term;
+                }
+        }
+    }
+}
+
+// Of a state that was read or made: what is sent.
+__device__ inline void send_packs(const Run &run, const At &at, u64 agent, u64 c, const Pack *state,
+                                  real *sent) {
+    const u64 all = run.agents * (u64)DIM;
+    Pack messages[HEARD + 1];
+#pragma unroll
+    for (u32 i = 0; i < PACK; ++i) {
+        real one[KEPT], made[HEARD + 1];
+#pragma unroll
+        for (int v = 0; v < KEPT; ++v)
+            one[v] = state[v].x[i];
+        rule_send(run, 0, at, one, made);
+#pragma unroll
+        for (int v = 0; v < HEARD; ++v)
+            messages[v].x[i] = made[v];
+    }
+#pragma unroll
+    for (int v = 0; v < HEARD; ++v)
+        store_pack(sent + v * all + agent * DIM + c, messages[v]);
+}
+
+// The messages of the first round.
+KERNEL(tell) {
+    EACH(coordinate, t, run.agents * (u64)PACKS) {
+        const u64 agent = t / (coordinate)PACKS, c = t % (coordinate)PACKS * PACK;
+        Pack state[KEPT];
+#pragma unroll
+        for (int v = 0; v < KEPT; ++v)
+            state[v] = load_pack(state_of(run, agent) + v * (u64)DIM + c);
+        send_packs(run, at_of(run, run.steps[turn.step], agent, (real)1), agent, c, state, run.sent);
+        if (CARRIES == 1 && c == 0)
+            run.sent[HEARD * run.agents * DIM + agent] = state_of(run, agent)[KEPT * (u64)DIM];
+    }
+}
+
+// One round of one network, from the messages of this round to those of the next, which is that of the next
+// step in the table. Of the state only what the rule reads is stored, unless `turn.to` asks for all of it.
+__device__ inline void make_round(const Run &run, const Problem &problem, const Turn &turn) {
+    EACH(coordinate, t, run.agents * (u64)PACKS) {
+        const u64 agent = t / (coordinate)PACKS, c = t % (coordinate)PACKS * PACK, all = run.agents * (u64)DIM;
+        const Step step = run.steps[turn.step];
+        real *const row = state_of(run, agent) + c;
+        const Range pulled = range_of(run.pull, run, step, agent);
+        const Range pushed = range_of(run.push, run, step, agent);
+        Pack state[KEPT], next[KEPT], heard[HEARD + 1];
+#pragma unroll
+        for (int v = 0; v < KEPT; ++v) // those that are not looked at are not loaded
+            state[v] = load_pack(row + v * (u64)DIM);
+        hear_packs<PULLS>(run, run.pull, pulled, 0, c, heard);
+        hear_packs<PUSHES>(run, run.push, pushed, PULLS, c, heard + PULLS);
+        real w[1] = {(real)1};
+        if (CARRIES == 1)
+            mix<1>(
+                run.push, pushed,
+                [&](u32 sender, real *terms) { terms[0] = run.sent[HEARD * all + sender]; }, w);
+        // asked for before anything is stored, which a load would wait behind
+        const At at = at_of(run, step, agent, w[0]);
+        const At then = at_of(run, run.steps[turn.step + 1], agent, (real)1);
+#pragma unroll
+        for (u32 i = 0; i < PACK; ++i) {
+            real one[KEPT], all_heard[HEARD + 1], points[2], g[2], made[KEPT];
+#pragma unroll
+            for (int v = 0; v < KEPT; ++v)
+                one[v] = state[v].x[i];
+#pragma unroll
+            for (int v = 0; v < HEARD; ++v)
+                all_heard[v] = heard[v].x[i];
+            rule_points(run, 0, at, one, all_heard, points);
+            gradients_at(problem, run, turn, agent, c + i, points, g);
+            rule_update(run, 0, at, one, all_heard, g, made);
+#pragma unroll
+            for (int v = 0; v < KEPT; ++v)
+                next[v].x[i] = made[v];
+        }
+#pragma unroll
+        for (int v = 0; v < KEPT; ++v)
+            if (READ >> v & 1 || turn.to > 0)
+                store_pack(row + v * (u64)DIM, next[v]);
+        send_packs(run, then, agent, c, next, run.next_sent);
+        if (CARRIES == 1 && c == 0) {
+            run.next_sent[HEARD * all + agent] = w[0];
+            if (turn.to > 0)
+                state_of(run, agent)[KEPT * (u64)DIM] = w[0];
+        }
+    }
+}
+
+KERNEL(round) { make_round(run, problem, turn); }
+
+KERNEL(quiet_round) { make_round(run, quiet(problem), turn); }
+
+#endif
 
 #endif

@@ -8,6 +8,8 @@
 #define ON_HOST 1
 #define __device__
 #define __global__
+#define __noinline__
+#define __launch_bounds__(...)
 
 struct Place {
     unsigned x;

@@ -26,6 +26,31 @@ __device__ inline double root(double x) { return sqrt(x); }
 __device__ inline float root(float x) { return sqrtf(x); }
 __device__ inline double absolute(double x) { return number(bits_of(x) & 0x7fffffffffffffffull); }
 
+// a / b without a branch: the very steps of the compiler's own division, which round correctly where nothing
+// overflows or vanishes on the way. A zero gives a zero, of any sign.
+__device__ inline double quick_quotient(double a, double b) {
+#ifdef ON_HOST
+    return a / b;
+#else
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
+    r = number(bits_of(r) | 1); // its low half is zero
+    double e = __fma_rn(-b, r, 1.0);
+    e = __fma_rn(e, e, e);
+    r = __fma_rn(r, e, r);
+    e = __fma_rn(-b, r, 1.0);
+    r = __fma_rn(r, e, r);
+    const double q = a * r;
+    return __fma_rn(r, __fma_rn(-b, q, a), q);
+#endif
+}
+
+// Whether x is zero, or 2^-400 <= |x| < 2^49.
+__device__ inline bool is_ordinary(double x) {
+    const u32 high = (u32)(bits_of(x) >> 32), low = (u32)bits_of(x), size = high & 0x7fffffffu;
+    return (size - 0x26f00000u < 0x1c100000u) | ((size | low) == 0);
+}
+
 // The four words of block `block` of a stream: Philox4x32-10 (docs/bit-contract.md, "Draws").
 struct Words {
     u32 w[4];

@@ -22,7 +22,7 @@ struct Problem {
     const u32 *by_column; // where all rows are taken: for each column of each agent, where its entries are
     const u32 *entry_rows;
     const double *entry_values;
-    u64 plain; // whether no row has a column twice, or more than 255 entries
+    u64 longest; // entries of the longest row; 0 where a row has more than 255, or a column twice
 };
 
 __device__ inline u64 preparations(const Problem &problem, const Run &run) {
@@ -86,7 +86,7 @@ __device__ inline void prepare_one(const Problem &problem, const Run &run, const
 #endif
 }
 
-#define BY_TEAM (!ALL && OUTPUTS == 1)
+#define BY_TEAM (!ALL && LOSS != 3)
 
 #if BY_TEAM
 // The same for a batch of one row, by a team of lanes that goes over an agent's coordinates together: an
@@ -129,6 +129,22 @@ __device__ inline double penalty_at(const Problem &problem, double x) {
     return problem.penalty * x / (q * q);
 #endif
 }
+
+// The same without a branch, but for the sign of a zero. It is right where `is_quick` says so: there the
+// numerator is 0 or between 2^-600 and 2^149, and the denominator between 1 and 2^197.
+__device__ inline double quick_penalty(const Problem &problem, double x) {
+#if PENALTY == 0
+    return problem.penalty * x;
+#else
+    const double q = 1.0 + x * x;
+    return quick_quotient(problem.penalty * x, q * q);
+#endif
+}
+
+__device__ inline bool is_quick(const Problem &problem) {
+    return PENALTY == 0 || (problem.penalty > 0x1p-200 && problem.penalty < 0x1p100);
+}
+__device__ inline bool is_quick_at(double x) { return PENALTY == 0 || is_ordinary(x); }
 
 // Adds what row r gives to a column's coordinate.
 __device__ inline double add_row(const Problem &problem, u64 r, double slope, u32 column, double g) {

@@ -38,6 +38,7 @@ struct Run {
     real *states;
     real *next_states; // where the next states go, if not in the place of the old
     real *sent;        // PULLS + PUSHES vectors of all agents
+    real *next_sent;   // where those of the next round go, if not in the place of the old
     real *heard;       // the same, mixed
     real *points;      // x+ and x of all agents
     real *gradients;   // the gradient, and the other one
@@ -56,7 +57,7 @@ struct Turn {
     u64 phase; // exchange
     u64 call;  // which gradient of the exchange; how many points or gradients there are, for other parts
     u64 from;  // where it is taken: at the next point (0) or at the last (1)
-    u64 to;    // the gradient (0) or the other (1)
+    u64 to;    // the gradient (0) or the other (1); whether a round leaves a whole state behind
     u64 adds;  // it is put there (0), added to what is there (1), or to zero (2)
 };
 

@@ -9,6 +9,7 @@ use oneway::method::{Ask, Profile};
 use oneway::numeric::Precision;
 
 use crate::arena::Arena;
+use crate::columns::Columns;
 use crate::device::{Buffer, Device, Launch, Program};
 use crate::error::{Error, Result};
 use crate::run::{Known, Placed, Room, STEPS_WORD, Step, step};
@@ -17,6 +18,12 @@ use crate::states::read_states;
 
 /// Rounds that are made by one launch, at most.
 const ROUNDS: usize = 1024;
+
+/// With fewer rounds of all runs together than this, compiling their network takes longer than it saves.
+const WORTH_A_TEXT: u64 = 1_000_000;
+
+/// The kernel of `kernels/columns.cu`.
+const BY_COLUMNS: &str = "oneway_columns";
 
 /// Threads of a team, which goes over an agent's coordinates together; see `kernels/cell.cu`.
 const TEAM: u32 = 32;
@@ -66,9 +73,11 @@ pub struct Cells<'a> {
     program: Box<dyn Program>,
     /// The words of a run and of a problem for each that goes on, on the device.
     tables: [Buffer; 2],
-    /// Bytes of the memory that a run's threads share; 0 where states do not fit into it.
-    shared: u32,
+    /// The kernel that makes rounds.
+    kernel: &'static str,
+    /// Threads of a run, and bytes of the memory that they share in rounds.
     threads: u32,
+    shared: u32,
     /// What is asked for at the start, and after each exchange.
     asks: [u64; 2],
     k: u64,
@@ -102,14 +111,20 @@ impl<'a> Cells<'a> {
                 "runs side by side are of one rule and one kind of problem".to_owned(),
             ));
         }
-        let mut program = Arena::new(device.load(&first.text)?);
+        let work = rounds.saturating_mul(setups.len() as u64);
+        let columns = if work < WORTH_A_TEXT { None } else { Columns::new(&setups, first, precision) };
+        let columns = columns.filter(|columns| columns.shared as usize <= device.shared());
+        let mut program = Arena::new(match &columns {
+            Some(columns) => device.load(&first.with_columns(&columns.text))?,
+            None => device.load(&first.text)?,
+        });
         let rows = rounds.clamp(1, ROUNDS as u64) as usize;
         let (mut known, mut runs) = (Known::default(), vec![]);
         let (mut different, mut seen, mut asks_of) = (vec![], HashSet::new(), None);
         for (setup, source) in setups {
             let profile = setup.check().map_err(|error| Error::Failed(error.to_string()))?;
             let asked = asks(&profile)?;
-            let room = Room { twice: false, messages: !source.fuses, steps: rows };
+            let room = Room { states: 1, messages: usize::from(!source.fuses), steps: rows };
             let placed = Placed::new(&mut program, &mut known, (setup, &source, precision), room)?;
             if seen.insert(placed.steps) {
                 different.push(runs.len());
@@ -124,9 +139,13 @@ impl<'a> Cells<'a> {
         let tables = [program.allocate(8 * words[0])?, program.allocate(8 * words[1])?];
         let bytes = runs.iter().map(|(setup, source, _)| shared_bytes(*setup, source, precision)).max();
         let bytes = bytes.unwrap_or(0);
-        let shared = if bytes <= device.shared() { u32::try_from(bytes).unwrap_or(0) } else { 0 };
-        let threads = runs.iter().map(|(setup, ..)| threads_for(setup.problem.agents()));
-        let threads = threads.max().unwrap_or(TEAM);
+        let most = runs.iter().map(|(setup, ..)| threads_for(setup.problem.agents())).max().unwrap_or(TEAM);
+        let (kernel, threads, shared) = match columns {
+            Some(Columns { threads, shared, .. }) => (BY_COLUMNS, threads, shared),
+            None if runs.iter().any(|(_, source, _)| !source.fuses) => ("oneway_apart_cells", most, 0),
+            None if bytes <= device.shared() => ("oneway_cells", most, u32::try_from(bytes).unwrap_or(0)),
+            None => ("oneway_far_cells", most, 0),
+        };
         let (going, program) = ((0..runs.len()).collect(), Box::new(program));
         let (k, first, asks) = (0, None, asks_of.unwrap_or_default());
         let mut cells = Self {
@@ -136,8 +155,9 @@ impl<'a> Cells<'a> {
             precision,
             program,
             tables,
-            shared,
+            kernel,
             threads,
+            shared,
             asks,
             k,
             rows,
@@ -147,9 +167,10 @@ impl<'a> Cells<'a> {
         Ok(cells)
     }
 
-    /// The same with so many threads for each run, rounded to whole teams of 32. It changes no bit.
-    pub fn with_threads(self, threads: u32) -> Self {
-        Self { threads: threads.clamp(TEAM, 1024) / TEAM * TEAM, ..self }
+    /// Whether the runs' network is part of the kernel's text, and a thread has a coordinate of all agents: the
+    /// fastest way, for small networks that all runs share.
+    pub fn by_columns(&self) -> bool {
+        self.kernel == BY_COLUMNS
     }
 
     /// From here on only these runs go on; the others stay as they are.
@@ -163,12 +184,7 @@ impl<'a> Cells<'a> {
         while left > 0 && !self.going.is_empty() {
             let first = self.fill_steps()?;
             let count = left.min(first + self.rows as u64 - self.k);
-            let kernel = match &self.runs[0].1 {
-                source if !source.fuses => "oneway_apart_cells",
-                _ if self.shared > 0 => "oneway_cells",
-                _ => "oneway_far_cells",
-            };
-            self.launch(kernel, (self.k - first) * size_of::<Step>() as u64, count)?;
+            self.launch(self.kernel, (self.k - first) * size_of::<Step>() as u64, count)?;
             self.k += count;
             left -= count;
         }
@@ -208,7 +224,7 @@ impl<'a> Cells<'a> {
             kernel,
             blocks: u32::try_from(self.going.len()).unwrap_or(u32::MAX),
             threads: self.threads,
-            shared: if kernel == "oneway_cells" { self.shared } else { 0 },
+            shared: if kernel == self.kernel { self.shared } else { 0 },
             run: Arc::clone(&placed.runs.rounds[0]),
             problem: Arc::clone(&placed.problem),
             turn: [0, 0, count, run, problem, self.asks[usize::from(count > 0)]],

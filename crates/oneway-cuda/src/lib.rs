@@ -15,6 +15,7 @@
 
 mod arena;
 mod cells;
+mod columns;
 pub mod cuda;
 pub mod device;
 mod engines;

@@ -1,5 +1,6 @@
 //! A problem on a device: its data, and the text of its gradients.
 
+use oneway::data::SparseRows;
 use oneway::problem::{Description, Penalty, Problem, RowLoss, RowSum};
 
 use crate::device::{Program, put};
@@ -107,18 +108,22 @@ fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -
         put(program, &by_column.offsets)?,
         put(program, &by_column.rows)?,
         put(program, &entry_values(&by_column.values))?,
-        u64::from(is_plain(&offsets, &columns)),
+        longest(rows) as u64,
     ])
 }
 
-/// Whether no row has a column twice, or more entries than a byte can count.
-fn is_plain(offsets: &[u32], columns: &[u32]) -> bool {
-    offsets.windows(2).all(|row| {
-        let columns = &columns[row[0] as usize..row[1] as usize];
-        let mut sorted = columns.to_vec();
-        sorted.sort_unstable();
-        columns.len() < 256 && sorted.windows(2).all(|pair| pair[0] < pair[1])
-    })
+/// How many entries the longest row has; 0 where a row has more than a byte can count, or a column twice.
+pub(crate) fn longest(rows: &SparseRows) -> usize {
+    let mut longest = 0;
+    for r in 0..rows.len() {
+        let columns = || rows.row(r).map(|(column, _)| column); // ascending
+        let count = columns().count();
+        if count > 255 || columns().zip(columns().skip(1)).any(|(one, next)| one == next) {
+            return 0;
+        }
+        longest = longest.max(count);
+    }
+    longest
 }
 
 /// The entries of each agent's rows by column, rows ascending: where all rows are summed, each coordinate

@@ -6,7 +6,7 @@ use oneway::method::{Ask, Profile};
 
 use crate::device::Launch;
 
-/// Rounds in the table of steps: so many are begun at a time.
+/// Rounds that are begun at a time. The table of steps has a row more, for the messages that they leave behind.
 pub(crate) const STEPS: usize = 64;
 
 /// Threads of a block.
@@ -17,8 +17,13 @@ pub(crate) const THREADS: usize = 128;
 pub(crate) enum Kernels {
     /// One for each part of an exchange.
     Apart,
-    /// One for a whole round, with so many blocks to keep busy.
+    /// One for a whole round, with so many blocks to keep busy: from states to states.
     Fused { blocks: usize },
+    /// The same from messages to messages: gradients need no other coordinate. Quiet: nothing is drawn for
+    /// them.
+    Told { blocks: usize, quiet: bool },
+    /// One for a whole round, in whose text the network is: states stay in their place.
+    Few { blocks: usize, quiet: bool },
 }
 
 /// The words of the structure `Run`.
@@ -70,6 +75,11 @@ impl Rounds {
         rounds
     }
 
+    /// Whether what a round reads and what it writes take turns in two places.
+    pub(crate) fn alternate(&self) -> bool {
+        matches!(self.kernels, Kernels::Fused { .. } | Kernels::Told { .. })
+    }
+
     /// As many blocks, or as keep the device busy.
     fn at_most(&self, blocks: usize) -> u32 {
         u32::try_from(blocks).unwrap_or(u32::MAX).clamp(1, self.most)
@@ -118,6 +128,9 @@ impl Rounds {
         let mut launches = vec![self.launch("oneway_begin", run, at)];
         let call = self.gradients(self.start, run, at, &mut launches);
         launches.push(self.launch("oneway_start", run, Turn { call, ..at }));
+        if let Kernels::Told { .. } = self.kernels {
+            launches.push(self.launch("oneway_tell", run, at));
+        }
         launches
     }
 
@@ -127,14 +140,20 @@ impl Rounds {
         let mut launches = vec![];
         for step in 0..count as u64 {
             let at = Turn { step, ..Turn::default() };
-            match self.kernels {
-                Kernels::Apart => self.apart(at, &mut launches),
-                Kernels::Fused { blocks } => {
-                    let launch =
-                        self.launch("oneway_round", &self.runs.rounds[(place + step as usize) % 2], at);
-                    launches.push(Launch { blocks: self.at_most(blocks), ..launch });
+            let (kernel, blocks) = match self.kernels {
+                Kernels::Apart => {
+                    self.apart(at, &mut launches);
+                    continue;
                 }
-            }
+                Kernels::Told { blocks, quiet: true } => ("oneway_quiet_round", blocks),
+                Kernels::Fused { blocks } | Kernels::Told { blocks, .. } => ("oneway_round", blocks),
+                Kernels::Few { blocks, quiet: true } => ("oneway_quiet_few", blocks),
+                Kernels::Few { blocks, .. } => ("oneway_few", blocks),
+            };
+            // the last leaves a whole state behind
+            let at = Turn { to: u64::from(step + 1 == count as u64), ..at };
+            let run = &self.runs.rounds[(place + step as usize) % 2];
+            launches.push(Launch { blocks: self.at_most(blocks), ..self.launch(kernel, run, at) });
         }
         launches
     }

@@ -18,7 +18,7 @@ use crate::source::Source;
 pub(crate) type Step = [u64; 4];
 
 /// Where in the words of the structure `Run` the table of steps is.
-pub(crate) const STEPS_WORD: usize = 12;
+pub(crate) const STEPS_WORD: usize = 13;
 
 /// Round k of a run, with the samples of state `samples`.
 pub(crate) fn step(setup: Setup<'_>, source: &Source, k: u64, samples: u64) -> Step {
@@ -40,10 +40,10 @@ pub(crate) struct Known {
 /// What a run needs room for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Room {
-    /// Whether the next states have a place of their own.
-    pub(crate) twice: bool,
-    /// Whether messages are stored.
-    pub(crate) messages: bool,
+    /// Places for the states: one, or another for the next.
+    pub(crate) states: usize,
+    /// Places for messages: none, one, or another for those of the next round.
+    pub(crate) messages: usize,
     /// Rows of the table of steps.
     pub(crate) steps: usize,
 }
@@ -75,21 +75,25 @@ impl Placed {
         program: &mut dyn Program,
         known: &mut Known,
         (setup, source, precision): (Setup<'_>, &Source, Precision),
-        Room { twice, messages, steps }: Room,
+        Room { states: places, messages, steps }: Room,
     ) -> Result<Self> {
         let (n, d, bytes) = (setup.problem.agents(), setup.problem.dim(), precision.bytes());
         let profile = setup.method.profile_on(setup.problem);
         let width = profile.state.len(d);
         let stride = Self::stride(width, precision);
         let first = program.allocate(n * stride * bytes)?;
-        let states = [first, if twice { program.allocate(n * stride * bytes)? } else { first }];
+        let states = [first, if places > 1 { program.allocate(n * stride * bytes)? } else { first }];
         let steps = known.steps(program, setup, source, steps)?;
         let vectors = |program: &mut dyn Program, count: usize| {
             let buffer = program.allocate(count * n * d * bytes)?;
             Ok::<u64, Error>(program.address(buffer))
         };
         let heard: usize = source.trace.sends.iter().sum();
-        let sent = if messages { vectors(program, heard)? } else { 0 };
+        let mut sent = [0; 2];
+        for place in sent.iter_mut().take(messages) {
+            let buffer = program.allocate((heard * d + profile.state.scalars) * n * bytes)?;
+            *place = program.address(buffer);
+        }
         let mixed = vectors(program, heard)?;
         let points = vectors(program, 2)?;
         let gradients = vectors(program, 2)?;
@@ -98,7 +102,7 @@ impl Placed {
         setup.problem.start(&mut x);
         let ([pull, push], kept) = known.network(program, setup)?;
         let behind = [
-            &[sent, mixed, points, gradients, program.address(carried)][..],
+            &[mixed, points, gradients, program.address(carried)][..],
             &[
                 known.numbers(program, &x)?,
                 known.numbers(program, &source.parameters)?,
@@ -110,14 +114,14 @@ impl Placed {
         ]
         .concat();
         let second = points + (n * d * bytes) as u64;
-        let run = |[from, to]: [Buffer; 2], at: u64| {
-            let places = [n as u64, stride as u64, setup.seed, program.address(from), program.address(to)];
+        let run = |from: usize, to: usize, at: u64| {
+            let [from_states, to_states] = [from, to].map(|place| program.address(states[place]));
+            let places = [n as u64, stride as u64, setup.seed, from_states, to_states, sent[from], sent[to]];
             [&places[..], &behind, &[at, second]].concat().into()
         };
         let at = if profile.points_are_pulled { mixed } else { points };
-        let [one, other] = states;
-        let runs =
-            Runs { start: run([one, one], points), rounds: [run([one, other], at), run([other, one], at)] };
+        let other = usize::from(places.max(messages) > 1);
+        let runs = Runs { start: run(0, 0, points), rounds: [run(0, other, at), run(other, 0, at)] };
         let data = known.problem(program, setup)?;
         let problem = put_scratch(program, setup.problem, data)?.into();
         let flag = program.allocate(8)?;

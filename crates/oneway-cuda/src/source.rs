@@ -1,7 +1,7 @@
 //! The text of a run's kernels: a rule's functions, a problem's gradients, and the kernels around them.
 
-use oneway::method::{Ask, Carries, Method, Profile, Trace};
-use oneway::numeric::Precision;
+use oneway::method::{Ask, COMMON_INPUTS, Carries, Method, Profile, Trace};
+use oneway::numeric::{Instruction, Precision};
 use oneway::problem::{Description, Problem};
 
 use crate::error::{Error, Result};
@@ -13,6 +13,8 @@ const WIDE: &str = include_str!("../kernels/wide.cu");
 const FUSED: &str = include_str!("../kernels/fused.cu");
 const CELL: &str = include_str!("../kernels/cell.cu");
 const APART: &str = include_str!("../kernels/apart.cu");
+const COLUMNS: &str = include_str!("../kernels/columns.cu");
+const FEW: &str = include_str!("../kernels/few.cu");
 
 /// The kernels of a method on a problem, and the hyper-parameters that they are given.
 #[derive(Debug, Clone)]
@@ -25,6 +27,8 @@ pub struct Source {
     pub(crate) fuses: bool,
     /// Whether a coordinate of a gradient needs no other coordinate.
     pub(crate) by_coordinate: bool,
+    /// Whether one gradient is asked for in a round.
+    pub(crate) asks_once: bool,
 }
 
 impl Source {
@@ -58,6 +62,8 @@ impl Source {
             ("EXCHANGES", trace.exchanges.len()),
             ("ASKS", asks),
             ("BOTH", both),
+            ("PACK", pack(n.saturating_mul(d), d, precision)),
+            ("READ", read_of(&trace, both > 0)),
         ];
         let defines: String =
             defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
@@ -67,8 +73,60 @@ impl Source {
         let by_coordinate = matches!(problem.describe(), Some(Description::Quadratic { .. }));
         let one_exchange = trace.exchanges.len() == 1 && trace.carries != Carries::Eigenvector;
         let fuses = one_exchange && (by_coordinate || (asks <= 1 && both == 0));
-        Ok(Self { text, parameters, trace, fuses, by_coordinate })
+        let asks_once = asks == 1 && both == 0;
+        Ok(Self { text, parameters, trace, fuses, by_coordinate, asks_once })
     }
+
+    /// The text for one network of few agents, which is printed here.
+    pub(crate) fn with_few(&self, network: &str) -> String {
+        self.around(network, FEW)
+    }
+
+    /// The text for many small runs of the network that is printed here.
+    pub(crate) fn with_columns(&self, network: &str) -> String {
+        self.around(network, COLUMNS)
+    }
+
+    /// The text with kernels for one network in place of those for any.
+    fn around(&self, network: &str, kernels: &str) -> String {
+        [&self.text.replacen(CELL, "", 1), network, kernels].concat()
+    }
+}
+
+/// How many neighbouring coordinates are a thread's: 16 bytes of a row, where there are threads enough.
+fn pack(numbers: u64, d: u64, precision: Precision) -> usize {
+    /// Fewer numbers than this keep a device busy only if each has a thread.
+    const MANY: u64 = 1 << 18;
+    let widest = 16 / precision.bytes() as u64;
+    match numbers {
+        0..MANY => 1,
+        _ if d.is_multiple_of(widest) => widest as usize,
+        _ if d.is_multiple_of(2) => 2,
+        _ => 1,
+    }
+}
+
+/// A bit for each vector of the state that a round reads, once what is sent has been made of it.
+fn read_of(trace: &Trace, both: bool) -> usize {
+    let mut bits = 0;
+    for exchange in &trace.exchanges {
+        // where the last gradient was taken is asked for only where there is another there
+        let points = if both { 2 } else { 1 };
+        for (program, results) in [(&exchange.points, points), (&exchange.update, usize::MAX)] {
+            let mut live = vec![false; program.instructions.len()];
+            program.results.iter().take(results).for_each(|symbol| live[symbol.index()] = true);
+            for (at, instruction) in program.instructions.iter().enumerate().rev() {
+                if live[at] {
+                    instruction.operands().for_each(|symbol| live[symbol.index()] = true);
+                }
+            }
+            let inputs = program.instructions.iter().zip(&live);
+            let inputs = inputs.filter(|(instruction, _)| matches!(instruction, Instruction::Input(_)));
+            let state = inputs.skip(COMMON_INPUTS).take(trace.names.len()).enumerate();
+            bits = state.filter(|(_, (_, live))| **live).fold(bits, |bits, (v, _)| bits | 1 << v);
+        }
+    }
+    bits
 }
 
 /// A method's programs, if it is one coordinate's arithmetic and nothing else.

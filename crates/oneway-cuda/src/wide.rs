@@ -5,7 +5,9 @@ use std::cell::{OnceCell, RefCell};
 use oneway::engine::observe::{Snapshot, View};
 use oneway::engine::{Engine, Setup};
 use oneway::numeric::Precision;
+use oneway::problem::Description;
 
+use crate::columns;
 use crate::device::{Device, Program, Recording};
 use crate::error::{Error, Result};
 use crate::rounds::{Kernels, Rounds, STEPS, THREADS};
@@ -15,6 +17,9 @@ use crate::states::read_states;
 
 /// Rows of up to this length are a block's work, where a gradient needs the whole row.
 const MOST_IN_A_BLOCK: usize = 4096;
+
+/// From this many coordinates on, networks of few agents have a thread for each coordinate.
+const MANY: usize = 1 << 15;
 
 /// All agents of one run, on a device.
 ///
@@ -56,15 +61,23 @@ impl<'a> Wide<'a> {
     pub fn new(device: &dyn Device, setup: Setup<'a>, precision: Precision) -> Result<Self> {
         let profile = setup.check().map_err(|error| Error::Failed(error.to_string()))?;
         let source = Source::new(setup.method, setup.problem, precision)?;
-        let mut program = device.load(&source.text)?;
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
-        let kernels = match source.fuses {
-            true if source.by_coordinate => Kernels::Fused { blocks: n.saturating_mul(d).div_ceil(THREADS) },
-            true if d <= MOST_IN_A_BLOCK => Kernels::Fused { blocks: n },
-            _ => Kernels::Apart,
+        let few = if d >= MANY { columns::few(setup, &source) } else { None };
+        let quiet = matches!(setup.problem.describe(), Some(Description::Quadratic { noise: 0.0, .. }));
+        let (kernels, states, messages) = match source.fuses {
+            _ if few.is_some() => (Kernels::Few { blocks: d.div_ceil(THREADS), quiet }, 1, 0),
+            true if source.by_coordinate => {
+                (Kernels::Told { blocks: n.saturating_mul(d).div_ceil(THREADS), quiet }, 1, 2)
+            }
+            true if d <= MOST_IN_A_BLOCK => (Kernels::Fused { blocks: n }, 2, 0),
+            _ => (Kernels::Apart, 1, 1),
         };
-        let (fused, what) = (kernels != Kernels::Apart, (setup, &source, precision));
-        let room = Room { twice: fused, messages: !fused, steps: STEPS };
+        let mut program = match few {
+            Some(network) => device.load(&source.with_few(&network))?,
+            None => device.load(&source.text)?,
+        };
+        let what = (setup, &source, precision);
+        let room = Room { states, messages, steps: STEPS + 1 };
         let placed = Placed::new(&mut *program, &mut Known::default(), what, room)?;
         let (runs, problem) = (placed.runs.clone(), placed.problem.clone());
         let rounds = Rounds::new(&profile, runs, problem, kernels, (n, d, device.threads()));
@@ -108,9 +121,9 @@ impl<'a> Wide<'a> {
 }
 
 impl There<'_> {
-    /// Where the states are.
+    /// In which of two places the states, or their messages, are.
     fn place(&self) -> usize {
-        usize::from(self.placed.states[0] != self.placed.states[1]) & (self.done % 2) as usize
+        usize::from(self.rounds.alternate()) & (self.done % 2) as usize
     }
 
     /// Begins all rounds that were asked for. What has failed once is not tried again: nobody knows how much
@@ -125,7 +138,7 @@ impl There<'_> {
     fn begin_rounds(&mut self) -> Result<()> {
         while self.done < self.asked {
             let count = (self.asked - self.done).min(STEPS as u64) as usize;
-            let rounds = (self.done..).take(count);
+            let rounds = (self.done..).take(count + 1);
             let steps: Vec<Step> = rounds.map(|k| step(self.setup, &self.source, k, k + 1)).collect();
             self.program.write(self.placed.steps, bytemuck::cast_slice(&steps))?;
             let place = self.place();

@@ -3,13 +3,13 @@
 
 mod common;
 
-use common::{host, networks_agree, problems_agree, rules_agree, same_bits};
+use common::{
+    cells_agree, cells_same_bits, host, large_networks_agree, networks_agree, problems, problems_agree,
+    rules_agree, same_bits,
+};
 use oneway::data::{Dataset, SparseRows};
-use oneway::engine::observe::View;
-use oneway::engine::schedule::Shape;
-use oneway::engine::{Engine, Schedule, Setup, Simulator};
+use oneway::engine::{Schedule, Setup, Simulator};
 use oneway::graph::{Subgraph, Topology, Weights, families};
-use oneway::method::Method;
 use oneway::methods::kind;
 use oneway::numeric::Precision;
 use oneway::problem::Problem;
@@ -67,40 +67,35 @@ fn neither_threads_nor_the_cut_of_the_work_change_a_bit() {
 /// Runs side by side: other seeds, steps, parameters and networks, each as the simulator has it.
 #[test]
 fn cells_have_the_bits_of_the_simulator() {
-    let n = 8;
-    let problem = logistic(n, Batch::Sampled(1)).unwrap();
-    let noisy = quadratic(n, 0.2).unwrap();
-    let topology =
-        |digraph| Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
-    let topologies = [topology(families::exponential(n).unwrap()), topology(families::flower(n, 2).unwrap())];
-    let methods = [0.1, 0.3].map(|λ| kind("smtpp").unwrap().method([("momentum", λ)]).unwrap());
-    let sgp = [kind("sgp").unwrap().method([]).unwrap(), kind("sgp").unwrap().method([]).unwrap()];
-    type Case<'c> = (&'c [Box<dyn Method>; 2], &'c dyn Problem);
-    let cases: [Case<'_>; 3] = [(&methods, &problem), (&methods, &noisy), (&sgp, &problem)];
     for threads in [1, 4] {
-        let host = host(threads);
-        for (methods, problem) in cases {
-            let schedule = Schedule::new(0.4, Shape::InverseSqrt, 3).unwrap();
-            let setup = |at: usize| {
-                let (method, topology) = (&*methods[at % 2], &topologies[at / 2 % 2]);
-                Setup { method, problem, topology, schedule, seed: 100 + at as u64 }
-            };
-            let setups: Vec<Setup<'_>> = (0..5).map(setup).collect();
-            let mut cells = Cells::new(&host, &setups, Precision::F64).unwrap();
-            let mut simulators: Vec<_> = setups.iter().map(|setup| Simulator::new(*setup).unwrap()).collect();
-            for rounds in [0, 1, 30] {
-                cells.advance(rounds).unwrap();
-                for (at, simulator) in simulators.iter_mut().enumerate() {
-                    (0..rounds).for_each(|_| simulator.round().unwrap());
-                    let (here, there) = (simulator.view(), cells.state(at).unwrap());
-                    let bits = |view: &View<'_>| {
-                        let rows = (0..n).flat_map(|agent| view.state(agent).to_vec());
-                        rows.map(f64::to_bits).collect::<Vec<_>>()
-                    };
-                    assert_eq!(there.view().k, here.k);
-                    assert_eq!(bits(&there.view()), bits(&here), "run {at} after {} rounds", here.k);
-                }
-            }
-        }
+        assert_eq!(cells_agree(&host(threads), 30), 16);
     }
+}
+
+/// Points beyond what is divided quickly, and zeros of both signs: the penalty's quotient is made anew there.
+#[test]
+fn cells_divide_far_from_one_as_the_simulator_does() {
+    let n = 4;
+    let topology = Topology::complete(n).unwrap();
+    let method = kind("push-pull").unwrap().method([]).unwrap();
+    let problem = problems(n, Batch::Sampled(1)).remove(3).1;
+    // steps that take x to 10^30 and, by the penalty that vanishes there, let it stay
+    for step in [1e15, 1e30, 1e-250] {
+        let schedule = Schedule::constant(step).unwrap();
+        let setup = Setup { method: &*method, problem: &*problem, topology: &topology, schedule, seed: 9 };
+        let mut cells = Cells::new(&host(1), &[setup], Precision::F64).unwrap();
+        assert!(cells.by_columns());
+        cells_same_bits(
+            &mut cells,
+            &[setup],
+            30,
+            |setup| Simulator::new(setup).unwrap(),
+            &format!("step {step}"),
+        );
+    }
+}
+
+#[test]
+fn large_networks_have_the_bits_of_the_simulator() {
+    large_networks_agree(&host(1), 3);
 }

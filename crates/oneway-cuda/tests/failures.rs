@@ -107,13 +107,13 @@ fn a_device_that_is_lost_ends_the_run_with_its_words() {
     let (topology, problem) = (Topology::complete(4).unwrap(), quadratic(4, 0.0).unwrap());
     let schedule = Schedule::constant(0.1).unwrap();
     let setup = Setup { method: &PUSH_PULL, problem: &problem, topology: &topology, schedule, seed: 1 };
-    let mut engine = Wide::new(&failing(1000, 9), setup, Precision::F64).unwrap();
+    let mut engine = Wide::new(&failing(1000, 10), setup, Precision::F64).unwrap();
     let outcome = engine.run(500, 5, &mut ()).unwrap();
     let Status::Failed { reason, .. } = outcome.status else { panic!("{:?}", outcome.status) };
     assert_eq!(reason, "the device is lost");
 
     // whoever looks without asking to be told finds no numbers, and is told at the next call
-    let mut engine = Wide::new(&failing(1000, 4), setup, Precision::F64).unwrap();
+    let mut engine = Wide::new(&failing(1000, 5), setup, Precision::F64).unwrap();
     engine.round().unwrap();
     assert!(engine.view().estimate(0).iter().all(|x| x.is_nan()));
     assert_eq!(engine.round().unwrap_err().to_string(), "the device is lost");

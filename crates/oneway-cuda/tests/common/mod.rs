@@ -7,7 +7,10 @@ use std::io::Write;
 use std::sync::Mutex;
 
 use oneway::data::partition::Partition;
+use oneway::engine::observe::View;
+use oneway::engine::schedule::Shape;
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
+use oneway::graph::{Subgraph, Topology, Weights, families, weights};
 use oneway::method::Method;
 use oneway::methods::estimator::ESTIMATORS;
 use oneway::methods::{KINDS, Kind, kind};
@@ -15,12 +18,13 @@ use oneway::numeric::Precision;
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::{
-    Batch, FiniteSum, LeastSquares, Logistic, Regulariser, Robust, RobustLoss, Sharing, Softmax,
+    Batch, FiniteSum, LeastSquares, Logistic, Quadratic, QuadraticShape, Regulariser, Robust, RobustLoss,
+    Sharing, Softmax,
 };
 use oneway::testing::{Subject, dataset, quadratic};
-use oneway_cuda::Wide;
 use oneway_cuda::device::Device;
 use oneway_cuda::host::Host;
+use oneway_cuda::{Cells, Wide};
 
 /// A host with so many threads in a block.
 pub fn host(threads: u32) -> Host {
@@ -171,4 +175,104 @@ pub fn problems_agree(device: &dyn Device, rounds: u64, batches: &[Batch]) {
             }
         }
     });
+}
+
+/// Runs side by side on one network and on two, in both precisions: other seeds, steps and parameters. Of one
+/// small network a thread has a coordinate of all agents, if gradients are those of one row or coordinate.
+pub fn cells_agree(device: &dyn Device, rounds: u64) -> usize {
+    let n = 8;
+    let noisy = quadratic(n, 0.2).unwrap();
+    let singles = problems(n, Batch::Sampled(1));
+    let several = problems(n, Batch::Sampled(3)).remove(0).1;
+    let topology =
+        |digraph| Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let topologies = [topology(families::exponential(n).unwrap()), topology(families::flower(n, 2).unwrap())];
+    let mut cases: Vec<(&str, &str, &dyn Problem, bool)> = vec![
+        ("smtpp", "quadratic", &noisy, true),
+        ("sgp", "quadratic", &noisy, true),
+        ("storm-tracking", "quadratic", &noisy, true), // two points
+        ("smtpp", "logistic, batch 3", &*several, false),
+    ];
+    for (name, problem) in &singles {
+        cases.extend(
+            ["smtpp", "sgp", "push-pull"].map(|method| (method, *name, &**problem, *name != "softmax")),
+        );
+    }
+    let count = cases.len();
+    // kernels of one text share the host's memory: what differs only in its networks goes one by one
+    at_once(cases, |(method, name, problem, columns)| {
+        let parameters = |at: usize| (method == "smtpp").then_some(("momentum", [0.1, 0.3][at]));
+        let methods = [0, 1].map(|at| kind(method).unwrap().method(parameters(at)).unwrap());
+        let schedule = Schedule::new(0.4, Shape::InverseSqrt, 3).unwrap();
+        for (networks, precision) in
+            [1, 2].into_iter().flat_map(|n| [(n, Precision::F64), (n, Precision::F32)])
+        {
+            let what = format!("{method} on {name}, {networks} networks, {precision}");
+            let setup = |at: usize| {
+                let (method, topology) = (&*methods[at % 2], &topologies[at / 2 % networks]);
+                Setup { method, problem, topology, schedule, seed: 100 + at as u64 }
+            };
+            let setups: Vec<Setup<'_>> = (0..5).map(setup).collect();
+            let mut cells = Cells::new(device, &setups, precision).unwrap();
+            assert_eq!(cells.by_columns(), columns && networks == 1, "{what}");
+            if precision == Precision::F64 {
+                cells_same_bits(&mut cells, &setups, rounds, |setup| Simulator::new(setup).unwrap(), &what);
+            } else {
+                let simulator = |setup| Simulator::<f32>::with_precision(setup).unwrap();
+                cells_same_bits(&mut cells, &setups, rounds, simulator, &what);
+            }
+        }
+    });
+    count
+}
+
+/// No round, one round and some more: the states of all runs are the simulators'.
+pub fn cells_same_bits<'a, E: Engine<'a>>(
+    cells: &mut Cells<'a>,
+    setups: &[Setup<'a>],
+    rounds: u64,
+    simulator: impl Fn(Setup<'a>) -> E,
+    what: &str,
+) {
+    let mut simulators: Vec<_> = setups.iter().map(|setup| simulator(*setup)).collect();
+    for rounds in [0, 1, rounds] {
+        cells.advance(rounds).unwrap();
+        for (at, simulator) in simulators.iter_mut().enumerate() {
+            (0..rounds).for_each(|_| simulator.round().unwrap());
+            let (here, there) = (simulator.view(), cells.state(at).unwrap());
+            let bits = |view: &View<'_>| {
+                let rows = (0..view.agents()).flat_map(|agent| view.state(agent).to_vec());
+                rows.map(f64::to_bits).collect::<Vec<_>>()
+            };
+            assert_eq!(there.view().k, here.k);
+            assert!(bits(&there.view()) == bits(&here), "{what}: run {at} after {} rounds", here.k);
+        }
+    }
+}
+
+/// Many agents, and few with many coordinates: kernels that take several coordinates at a time, and one that
+/// has a coordinate of all agents.
+pub fn large_networks_agree(device: &dyn Device, rounds: u64) {
+    let many = families::k_out(30_000, 4, 1).unwrap();
+    let pull = weights::uniform_rows(&many.reversed()).unwrap();
+    let many = Topology::fixed(pull, weights::uniform_columns(&many).unwrap()).unwrap();
+    let (ring, few) = (families::ring(30_000).unwrap(), Topology::complete(4).unwrap());
+    let ring = Topology::from_digraphs(&[ring], Subgraph::Full, Weights::Uniform, 0).unwrap();
+    let schedule = Schedule::constant(0.1).unwrap();
+    let cases = [
+        ("smtpp", &many, 10, 0.0, Precision::F64), // two coordinates at a time
+        ("storm-tracking", &many, 12, 0.3, Precision::F32), // four
+        ("sgp", &ring, 10, 0.3, Precision::F64),
+        ("sgp", &ring, 9, 0.0, Precision::F32), // one
+        ("smtpp", &few, 1 << 15, 0.0, Precision::F64),
+        ("storm-tracking", &few, 1 << 15, 0.3, Precision::F32),
+        ("sgp", &few, 1 << 15, 0.0, Precision::F64),
+    ];
+    for (name, topology, dim, noise, precision) in cases {
+        let shape = QuadraticShape { dim, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
+        let problem = Quadratic::new(shape, topology.agents(), 1).unwrap();
+        let method = kind(name).unwrap().method([]).unwrap();
+        let setup = Setup { method: &*method, problem: &problem, topology, schedule, seed: 2 };
+        same_bits(device, setup, precision, rounds, &format!("{name}, d = {dim}, noise {noise}"));
+    }
 }
