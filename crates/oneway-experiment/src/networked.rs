@@ -49,7 +49,7 @@ impl Networked {
     /// The same for a process that has some of the agents, `own(n)` of n, and measures nothing: it has the data
     /// of these only.
     pub fn read_for(
-        own: impl Fn(usize) -> Range<usize> + 'static,
+        own: impl Fn(usize) -> Range<usize> + Send + 'static,
         file: &Path,
         overrides: &[String],
     ) -> Result<Self> {

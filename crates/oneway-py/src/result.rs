@@ -20,7 +20,7 @@ use crate::errors::exception;
 type Column = (&'static str, fn(&Measurement) -> Option<f64>);
 
 /// The columns of numbers, as `curves.csv` calls them. The first is whole.
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 13] = [
     ("iteration", |m| Some(m.iteration as f64)),
     ("loss", |m| Some(m.loss)),
     ("grad_norm_sq", |m| Some(m.grad_norm_sq)),
