@@ -270,7 +270,7 @@ pub struct Problems {
 }
 
 /// Of how many agents, which ones this process has.
-pub(crate) struct Own(pub(crate) Box<dyn Fn(usize) -> Range<usize>>);
+pub(crate) struct Own(pub(crate) Box<dyn Fn(usize) -> Range<usize> + Send>);
 
 impl std::fmt::Debug for Own {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
