@@ -329,7 +329,7 @@ mod tests {
             "kind = \"quadratic\"\ndim = 5\nnoise = 0.1",
             "kind = \"logistic\"\ndataset = \"a9a\"",
             "kind = \"softmax\"\ndataset = \"digits\"",
-            "kind = \"least-squares\"\ndataset = \"synthetic\"\nfeatures = 3",
+            "kind = \"least-squares\"\ndataset = \"synthetic\"\nfeatures = 3\nrows = 40",
         ] {
             let text = format!(
                 "[problem]\n{problem}\n[run]\nagents = 8\niterations = 1\n[[topology]]\nkind = \"ring\"\n\
