@@ -187,7 +187,6 @@ impl BehaviourArgs {
 ///
 /// ```no_run
 /// use oneway::registry::Registry;
-use oneway_mpi::model::command::{Model, model};
 ///
 /// fn main() -> Result<std::process::ExitCode, oneway::Error> {
 ///     let registry = Registry::builtin(); // .with_problem(&MINE)?
