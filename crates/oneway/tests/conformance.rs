@@ -199,7 +199,7 @@ fn gradients_at_the_agents_are_those_of_all_of_f() {
         for rounds in [0, 5] {
             advance(&mut simulator, rounds);
             let view = simulator.view();
-            let measured = measure_many(&[view], EXTRAS).unwrap()[0];
+            let measured = measure_many(&[view], &EXTRAS).unwrap()[0];
             assert_eq!(measured.loss_gap, Some(measured.loss - 0.125), "{case}");
             let mut mean = 0.0;
             for j in 0..n {
