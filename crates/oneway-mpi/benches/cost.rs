@@ -5,7 +5,7 @@
 //! the round, and of whole rounds go into a line each. Alone, with `fit`, that file and a place for the result:
 //! the costs that the exchanges of the file tell, and what is then predicted of its rounds, which were not used
 //! for it.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::io::Write as _;
 use std::path::Path;
@@ -17,7 +17,7 @@ use oneway_experiment::networked::Networked;
 use oneway_mpi::blocks::block;
 use oneway_mpi::links::Links;
 use oneway_mpi::model::fit::{Sample, fit};
-use oneway_mpi::model::load::{Load, loads, row_sizes};
+use oneway_mpi::model::load::{loads, row_sizes};
 use oneway_mpi::model::{Cluster, predict, work};
 use oneway_mpi::world::World;
 use oneway_mpi::world::job::Job;
@@ -117,20 +117,20 @@ fn report(measured: &str, costs_file: &str) {
             round.parse::<f64>().unwrap(),
         ));
     }
-    let mut samples = vec![];
+    let (mut all_loads, mut samples) = (vec![], vec![]);
     for ((kind, agents, d), processes, exchange, _) in &lines {
         let experiment = experiment((kind, *agents, *d));
         let setup = experiment.cells()[0].setup();
-        let all = loads(setup.topology, &row_sizes::<f64>(setup), *d, [*processes, *processes]);
-        samples.push((all.clone(), Sample { loads: all[0][0].clone(), cores, seconds: *exchange }));
+        let of_round = loads(setup.topology, &row_sizes::<f64>(setup), *d, [*processes, *processes]);
+        samples.push(Sample { loads: of_round[0][0].clone(), cores, seconds: *exchange });
+        all_loads.push(of_round);
     }
-    let (loads, samples): (Vec<Vec<Vec<Vec<Load>>>>, Vec<Sample>) = samples.into_iter().unzip();
     let costs = fit(&samples).expect("the file tells the costs");
     std::fs::write(costs_file, serde_json::to_string(&costs).unwrap()).unwrap();
     println!("{costs:?}\n");
     println!("| network | agents | d | processes | exchanges/s | predicted | rounds/s | predicted | ratio |");
     println!("|---|---|---|---|---|---|---|---|---|");
-    for (((kind, agents, d), processes, exchange, round), loads) in lines.into_iter().zip(loads) {
+    for (((kind, agents, d), processes, exchange, round), loads) in lines.into_iter().zip(all_loads) {
         let experiment = experiment((&kind, agents, d));
         let cell = &experiment.cells()[0];
         let host = Cluster { latency: 0.0, bandwidth: f64::INFINITY, per_host: processes, cores };
