@@ -28,7 +28,7 @@ def network() -> Any:
 
 
 def test_a_directed_ring_learns_what_no_agent_has_seen_alone(digits: Any) -> None:
-    began = time.perf_counter()
+    began = time.process_time()  # of this process: others may be using the machine
     agents = 5
     parts = ot.split(digits.inputs, digits.targets, agents, "by-class")  # two digits each
     settings: dict[str, Any] = {"rounds": 800, "batch": 32, "schedule": "cosine", "evaluate": digits.test}
@@ -49,4 +49,4 @@ def test_a_directed_ring_learns_what_no_agent_has_seen_alone(digits: Any) -> Non
     assert max(one.history[-1]["accuracy"] for one in alone) < 0.6
     ring.points.copy_(torch.cat([one.points for one in alone]))
     assert ring.evaluate(*digits.test, each=False)["accuracy"] < 0.6
-    assert time.perf_counter() - began < 60
+    assert time.process_time() - began < 60
