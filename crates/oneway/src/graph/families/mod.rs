@@ -297,7 +297,8 @@ mod tests {
             let began = std::time::Instant::now();
             let error = family.digraphs(agents, [], 1).unwrap_err().to_string();
             assert!(error.contains(links) && error.contains("100000000"), "{error}");
-            assert!(began.elapsed().as_millis() < 100, "{}: {:?}", family.name, began.elapsed());
+            // made, these links would take minutes and more memory than there is
+            assert!(began.elapsed().as_secs() < 10, "{}: {:?}", family.name, began.elapsed());
             refused.push(family.name);
         }
         assert_eq!(refused.len(), 7);
