@@ -313,7 +313,7 @@ def check_algebra(whole, settings, rules, runs, count, wrong):
 
 
 def packs(folder):
-    """The entries of files that have many: a list of keys and lengths in the first line, entries behind it."""
+    """Entries of files that have many: a list of keys and lengths in the first line, entries behind it."""
     entries = {}
     for file in folder.glob("*.cells"):
         whole = file.read_bytes()
