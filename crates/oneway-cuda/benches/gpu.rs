@@ -110,7 +110,7 @@ fn bits(device: &Cuda) {
 }
 
 /// Every kernel once: rules with one exchange and with two, with what is carried and without, on both kinds
-/// of problems, wide and side by side.
+/// of problems, wide and side by side; and what measures every problem.
 fn small(device: &Cuda) {
     let schedule = Schedule::constant(0.05).unwrap();
     for name in ["smtpp", "sgp", "frost", "dsmt"] {
@@ -129,6 +129,7 @@ fn small(device: &Cuda) {
     }
     cells_agree(device, 2);
     large_networks_agree(device, 1);
+    problems_are_measured(device);
     println!("the same bits");
 }
 

@@ -31,9 +31,9 @@ impl Cache {
         Self { folder: folder.to_owned() }
     }
 
-    /// What tells kernels apart: the text, the options, and the version of the compiler's interface.
-    pub(super) fn key(source: &str, options: &[String]) -> String {
-        let mut all = options.join("\n").into_bytes();
+    /// What tells kernels apart: the text, the options, and the compiler's version.
+    pub(super) fn key(source: &str, options: &[String], compiler: (i32, i32)) -> String {
+        let mut all = format!("{}.{}\n{}", compiler.0, compiler.1, options.join("\n")).into_bytes();
         all.push(0);
         all.extend(source.as_bytes());
         hash(&all)
@@ -98,7 +98,8 @@ mod tests {
     fn what_was_kept_comes_back_and_what_is_spoilt_does_not() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(&folder.path().join("new"));
-        let key = Cache::key("text", &["--fmad=false".to_owned()]);
+        let key_of = |text, option: &str, compiler| Cache::key(text, &[option.to_owned()], compiler);
+        let key = key_of("text", "--fmad=false", (13, 0));
         assert_eq!(cache.get(&key), None);
         cache.put(&key, ".version 9.0\n…");
         assert_eq!(cache.get(&key).as_deref(), Some(".version 9.0\n…"));
@@ -108,8 +109,12 @@ mod tests {
         }
         cache.put(&key, "again");
         assert_eq!(cache.get(&key).as_deref(), Some("again"));
-        let other = [("text ", "--fmad=false"), ("text", "--fmad=true")];
-        assert!(other.iter().all(|(text, option)| Cache::key(text, &[(*option).to_owned()]) != key));
+        let others = [
+            ("text ", "--fmad=false", (13, 0)),
+            ("text", "--fmad=true", (13, 0)),
+            ("text", "--fmad=false", (13, 1)),
+        ];
+        assert!(others.iter().all(|&(text, option, compiler)| key_of(text, option, compiler) != key));
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl Cuda {
         if let Some(module) = modules().get(source) {
             return Ok(Arc::clone(module));
         }
-        let key = Cache::key(source, &options(&self.architecture));
+        let key = Cache::key(source, &options(&self.architecture), compiler_version());
         let kept = self.cache.as_ref().and_then(|cache| cache.get(&key));
         let loaded = kept.and_then(|ptx| self.context.load_module(Ptx::from_src(ptx)).ok());
         let module = match loaded {
@@ -125,6 +125,15 @@ pub fn has_compiler() -> bool {
     unsafe {
         nvrtc::sys::is_culib_present()
     }
+}
+
+/// The version of the compiler, which is there; (0, 0) if it does not say.
+fn compiler_version() -> (i32, i32) {
+    let (mut major, mut minor) = (0, 0);
+    // SAFETY: writes two numbers, whose places it is given
+    #[allow(unsafe_code)]
+    let said = unsafe { nvrtc::sys::nvrtcVersion(&mut major, &mut minor) };
+    if said == nvrtc::sys::nvrtcResult::NVRTC_SUCCESS { (major, minor) } else { (0, 0) }
 }
 
 /// No contraction, and every operation as IEEE 754 has it: the CPU's bits.
