@@ -173,7 +173,7 @@ round and never agree; give at least one of these agents a self-weight"
 
     /// A method that is defined on double precision only.
     #[error(
-        "this method has no single precision: SAGA's table, local steps, several exchanges and codecs are kept in f64: run it in double precision"
+        "this method has no single precision: SAGA's table and codecs are kept in f64: run it in double precision"
     )]
     NoSinglePrecision,
 

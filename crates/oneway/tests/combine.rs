@@ -46,6 +46,36 @@ fn one_exchange_and_one_step_are_the_method_itself() {
     }
 }
 
+/// A combinator has the precisions of its method, and in each of them once is once; codecs see doubles only.
+#[test]
+fn combinators_have_the_precisions_of_their_methods() {
+    let problem = logistic(9, Batch::Sampled(1));
+    for (kind, graph) in methods() {
+        let topology = topology(kind, graph, &[families::flower(9, 3).unwrap()], 0);
+        let hash = |method: &dyn Method| {
+            let schedule = Schedule::constant(0.01).unwrap();
+            let setup = Setup { method, problem: &problem, topology: &topology, schedule, seed: 1 };
+            let mut simulator = Simulator::<f32>::with_precision(setup).ok()?;
+            (0..ROUNDS).for_each(|_| simulator.round().unwrap());
+            Some(simulator.state_hash())
+        };
+        let plain = hash(&*build(kind));
+        assert_eq!(plain.is_some(), build(kind).single_precision().is_some(), "{}", kind.name);
+        assert_eq!(plain, hash(&MultiGossip::new("K", build(kind), 1).unwrap()), "{}", kind.name);
+        assert_eq!(plain, hash(&LocalUpdates::new("Q", build(kind), 1).unwrap()), "{}", kind.name);
+        if let Ok(gossip) = MultiGossip::new("K", build(kind), 2) {
+            let found = hash(&gossip);
+            assert_eq!(plain.is_some(), found.is_some(), "{}", kind.name);
+            assert!(plain.is_none() || plain != found, "{}: two exchanges are one", kind.name);
+        }
+    }
+    let recipe = Recipe {
+        compression: Some(Compression::new(codec("sign").unwrap(), []).unwrap()),
+        ..Recipe::new(kind("push-pull").unwrap(), []).unwrap()
+    };
+    assert!(recipe.build().unwrap().single_precision().is_none());
+}
+
 /// R^K, entry by entry.
 fn power(mixing: &Mixing, exponent: usize, stochastic: Stochastic) -> Mixing {
     let n = mixing.agents();

@@ -12,8 +12,7 @@ use crate::engine::observe::View;
 use crate::engine::part::{Alone, Carrier, Moment, Slab};
 use crate::engine::step::{FAR_FROM, Sources, Step, Worker, by_blocks};
 use crate::engine::{Engine, Resumable, Setup, Turns};
-use crate::method::{Agents, Kernel, Method, Profile, Round, RowsMut, Sending};
-use crate::numeric::Float;
+use crate::method::{Agents, InPrecision, Kernel, Profile, Round, RowsMut, Sending};
 use crate::numeric::matrix::{Matrix, stride_of};
 use crate::{Error, Result};
 
@@ -77,10 +76,7 @@ pub struct Simulator<'a, T: Number = f64> {
 ///
 /// Its functions stand between the simulator and its passes. They are compiled once, with this library: a
 /// crate that uses a simulator need not compile the passes again.
-pub trait Number: Float {
-    /// The method in this precision, where it can be had.
-    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<Self>>;
-
+pub trait Number: InPrecision {
     #[doc(hidden)]
     fn set_up(setup: Setup<'_>, own: Range<usize>) -> Result<Simulator<'_, Self>>;
 
@@ -89,12 +85,8 @@ pub trait Number: Float {
 }
 
 macro_rules! number {
-    ($float:ty, $method:ident => $kernel:expr) => {
+    ($float:ty) => {
         impl Number for $float {
-            fn kernel($method: &dyn Method) -> Option<&dyn Kernel<$float>> {
-                $kernel
-            }
-
             fn set_up(setup: Setup<'_>, own: Range<usize>) -> Result<Simulator<'_, $float>> {
                 Simulator::set_up(setup, own)
             }
@@ -106,8 +98,8 @@ macro_rules! number {
     };
 }
 
-number!(f64, method => Some(method));
-number!(f32, method => method.single_precision());
+number!(f64);
+number!(f32);
 
 impl<'a> Simulator<'a> {
     /// Sets up all agents at state 0, with rows handed to the threads of the current rayon pool when they are

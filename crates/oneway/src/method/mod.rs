@@ -33,6 +33,7 @@ use std::fmt::Debug;
 
 use crate::Result;
 use crate::graph::Topology;
+use crate::numeric::Float;
 use crate::problem::Problem;
 
 /// One agent's side of one decentralised method. Holds hyper-parameters only; the engine owns the state.
@@ -80,6 +81,24 @@ pub trait Method: Kernel<f64> {
     /// The same method in single precision, where it can be had.
     fn single_precision(&self) -> Option<&dyn Kernel<f32>> {
         None
+    }
+}
+
+/// A precision in which methods compute: `f64`, which all have, or `f32`.
+pub trait InPrecision: Float {
+    /// The method in this precision, where it can be had.
+    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<Self>>;
+}
+
+impl InPrecision for f64 {
+    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<f64>> {
+        Some(method)
+    }
+}
+
+impl InPrecision for f32 {
+    fn kernel(method: &dyn Method) -> Option<&dyn Kernel<f32>> {
+        method.single_precision()
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt::{self, Debug};
 
 use super::row_lengths;
-use crate::method::{Gradient, Method, Profile, Round, Sizes};
+use crate::method::{Gradient, InPrecision, Kernel, Method, Profile, Round, Sizes};
 use crate::numeric::row::Width;
 
 /// A method, and whether there is room for two rows behind its state.
@@ -35,20 +35,31 @@ impl Holding {
         Profile { state, points_are_pulled: false, ..profile }
     }
 
+    /// The inner method's arithmetic.
+    pub(super) fn kernel<T: InPrecision>(&self) -> &dyn Kernel<T> {
+        T::kernel(&*self.inner).expect("a combinator has the precisions of the method that it is around")
+    }
+
     /// Starts the inner method, with rows of zeros.
-    pub(super) fn start(&self, at: Round<'_>, x: &[f64], gradient: Gradient<'_, f64>, state: &mut [f64]) {
+    pub(super) fn start<T: InPrecision>(
+        &self,
+        at: Round<'_>,
+        x: &[T],
+        gradient: Gradient<'_, T>,
+        state: &mut [T],
+    ) {
         let rows = if self.holds { row_lengths(&*self.inner, at) } else { [0; 2] };
         let (inner, held) = self.split(state, rows);
-        held.into_iter().for_each(|row| row.fill(0.0));
-        self.inner.start(at, x, gradient, inner);
+        held.into_iter().for_each(|row| row.fill(T::default()));
+        self.kernel().start(at, x, gradient, inner);
     }
 
     /// The inner state, and the two rows behind it, which have these lengths if they are held.
-    pub(super) fn split<'s>(
+    pub(super) fn split<'s, T>(
         &self,
-        state: &'s mut [f64],
+        state: &'s mut [T],
         rows: [usize; 2],
-    ) -> (&'s mut [f64], [&'s mut [f64]; 2]) {
+    ) -> (&'s mut [T], [&'s mut [T]; 2]) {
         let [pull, push] = if self.holds { rows } else { [0; 2] };
         let (inner, rows) = state.split_at_mut(state.len() - pull - push);
         let (pulled, pushed) = rows.split_at_mut(pull);

@@ -12,7 +12,8 @@
 use super::holding::Holding;
 use crate::graph::Subgraph;
 use crate::method::{
-    Ask, Gradient, Heard, Kernel, Method, Network, Point, Profile, Reliance, Round, SMALLEST, Sizes,
+    Ask, Gradient, Heard, InPrecision, Kernel, Method, Network, Point, Profile, Reliance, Round, SMALLEST,
+    Sizes,
 };
 use crate::methods::estimator::HeavyBall;
 use crate::methods::{Dsgd, Dsmt, HEAVY_BALL, Kind, MOMENTUM, Smtpp, Trust};
@@ -101,22 +102,26 @@ impl Method for LocalUpdates {
     fn inner(&self) -> Option<&dyn Method> {
         Some(&*self.inner.inner)
     }
+
+    fn single_precision(&self) -> Option<&dyn Kernel<f32>> {
+        self.inner.inner.single_precision().map(|_| self as &dyn Kernel<f32>)
+    }
 }
 
-impl Kernel<f64> for LocalUpdates {
-    fn start(&self, at: Round<'_>, x: &[f64], gradient: Gradient<'_, f64>, state: &mut [f64]) {
+impl<T: InPrecision> Kernel<T> for LocalUpdates {
+    fn start(&self, at: Round<'_>, x: &[T], gradient: Gradient<'_, T>, state: &mut [T]) {
         self.inner.start(at, x, gradient, state);
     }
 
-    fn send(&self, at: Round<'_>, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
+    fn send(&self, at: Round<'_>, state: &mut [T], pull: &mut [T], push: &mut [T]) {
         let (state, _) = self.inner.split(state, [pull.len(), push.len()]);
-        self.inner.inner.send(at, state, pull, push);
+        self.inner.kernel().send(at, state, pull, push);
     }
 
-    fn point(&self, at: Round<'_>, heard: Heard<'_, f64>, point: Point<'_, f64>) {
+    fn point(&self, at: Round<'_>, heard: Heard<'_, T>, point: Point<'_, T>) {
         let Heard { state, pulled, pushed } = heard;
         let (state, [own_pull, own_push]) = self.inner.split(state, [pulled.len(), pushed.len()]);
-        let inner = &self.inner.inner;
+        let inner = self.inner.kernel();
         match self.place(at) {
             Place::Exchange => inner.point(at, Heard { state, pulled, pushed }, point),
             Place::Own { phase, turn } => {
@@ -129,10 +134,10 @@ impl Kernel<f64> for LocalUpdates {
         }
     }
 
-    fn update(&self, at: Round<'_>, heard: Heard<'_, f64>, gradient: Gradient<'_, f64>) {
+    fn update(&self, at: Round<'_>, heard: Heard<'_, T>, gradient: Gradient<'_, T>) {
         let Heard { state, pulled, pushed } = heard;
         let (state, [own_pull, own_push]) = self.inner.split(state, [pulled.len(), pushed.len()]);
-        let inner = &self.inner.inner;
+        let inner = self.inner.kernel();
         match self.place(at) {
             Place::Exchange => inner.update(at, Heard { state, pulled, pushed }, gradient),
             Place::Own { phase, turn } => {

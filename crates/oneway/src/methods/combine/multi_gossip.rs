@@ -2,7 +2,8 @@
 
 use super::holding::Holding;
 use crate::method::{
-    Ask, Exchange, Gradient as Given, Heard, Kernel, Method, Network, Point, Profile, Round, Sizes,
+    Ask, Exchange, Gradient as Given, Heard, InPrecision, Kernel, Method, Network, Point, Profile, Round,
+    Sizes,
 };
 use crate::methods::estimator::{AnyEstimator, Gradient, MeanGradient};
 use crate::methods::tracking::push_pull;
@@ -55,18 +56,22 @@ impl Method for MultiGossip {
     fn inner(&self) -> Option<&dyn Method> {
         Some(&*self.inner.inner)
     }
+
+    fn single_precision(&self) -> Option<&dyn Kernel<f32>> {
+        self.inner.inner.single_precision().map(|_| self as &dyn Kernel<f32>)
+    }
 }
 
-impl Kernel<f64> for MultiGossip {
-    fn start(&self, at: Round<'_>, x: &[f64], gradient: Given<'_, f64>, state: &mut [f64]) {
+impl<T: InPrecision> Kernel<T> for MultiGossip {
+    fn start(&self, at: Round<'_>, x: &[T], gradient: Given<'_, T>, state: &mut [T]) {
         self.inner.start(at, x, gradient, state);
     }
 
-    fn send(&self, at: Round<'_>, state: &mut [f64], pull: &mut [f64], push: &mut [f64]) {
+    fn send(&self, at: Round<'_>, state: &mut [T], pull: &mut [T], push: &mut [T]) {
         let (at, exchange) = self.phase(at);
         let (state, [pulled, pushed]) = self.inner.split(state, [pull.len(), push.len()]);
         match exchange {
-            0 => self.inner.inner.send(at, state, pull, push),
+            0 => self.inner.kernel().send(at, state, pull, push),
             _ => {
                 pull.copy_from_slice(pulled); // R^j·pull
                 push.copy_from_slice(pushed); // C^j·push
@@ -74,20 +79,20 @@ impl Kernel<f64> for MultiGossip {
         }
     }
 
-    fn point(&self, at: Round<'_>, heard: Heard<'_, f64>, point: Point<'_, f64>) {
+    fn point(&self, at: Round<'_>, heard: Heard<'_, T>, point: Point<'_, T>) {
         let (at, exchange) = self.phase(at);
         if exchange + 1 == self.exchanges {
             let (state, _) = self.inner.split(heard.state, [heard.pulled.len(), heard.pushed.len()]);
-            self.inner.inner.point(at, Heard { state, ..heard }, point);
+            self.inner.kernel().point(at, Heard { state, ..heard }, point);
         }
     }
 
-    fn update(&self, at: Round<'_>, heard: Heard<'_, f64>, gradient: Given<'_, f64>) {
+    fn update(&self, at: Round<'_>, heard: Heard<'_, T>, gradient: Given<'_, T>) {
         let (at, exchange) = self.phase(at);
         let rows = [heard.pulled.len(), heard.pushed.len()];
         let (state, [to_pull, to_push]) = self.inner.split(heard.state, rows);
         if exchange + 1 == self.exchanges {
-            return self.inner.inner.update(at, Heard { state, ..heard }, gradient);
+            return self.inner.kernel().update(at, Heard { state, ..heard }, gradient);
         }
         to_pull.copy_from_slice(heard.pulled);
         to_push.copy_from_slice(heard.pushed);
