@@ -32,7 +32,7 @@ plot-scale:
 bench-eval:
     cargo bench -p oneway --bench evaluation
 
-# `--check` compares them with benches/instructions.csv, as CI does; `--write` stores them there.
+# `--check` compares them with benches/instructions.csv, as CI does; `--write` stores them there; `--methods` counts all methods.
 # Instructions of the hot kernels, counted by valgrind: repeatable on a noisy machine
 count *arguments:
     scripts/count-instructions {{arguments}}

@@ -1,6 +1,8 @@
 //! The paper's setting: a9a over 20 agents, exponential graph, batch 1.
 #![allow(clippy::unwrap_used, unreachable_pub, dead_code)] // each bench uses its part
 
+pub mod work;
+
 use oneway::data::a9a::{Split, a9a};
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
