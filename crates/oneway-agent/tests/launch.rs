@@ -189,8 +189,8 @@ fn single_precision_has_the_simulators_curves_and_hashes() {
 
 #[test]
 fn a_method_without_single_precision_is_refused_before_anything_is_planned() {
-    let gossip = "[[method]]\nkind = \"push-pull\"\ngossip = 2\nstep = { size = 0.05 }\n";
-    let place = Place::new(&quadratic(3, 10, &format!("{RING}{gossip}")));
+    let encoded = "[[method]]\nkind = \"push-pull\"\ncompress = \"top-k\"\nstep = { size = 0.05 }\n";
+    let place = Place::new(&quadratic(3, 10, &format!("{RING}{encoded}")));
     let hosts = place.path("hosts.toml");
     std::fs::write(&hosts, crew::hosts_file(3)).unwrap();
     let [file, hosts, out] =

@@ -44,7 +44,7 @@ fn what_has_no_single_precision_is_refused_with_the_reason() {
     for (experiment, reason) in [
         (with("precision = \"f32\"", "precision = \"f16\""), "f64"),
         (with("precision = \"f32\"", "precision = 32"), "\"f64\" or \"f32\""),
-        (with("momentum = 0.1", "momentum = 0.1\nlocal_steps = 2"), "no single precision"),
+        (with("momentum = 0.1", "momentum = 0.1\ncompress = \"top-k\""), "no single precision"),
         (with("kind = \"ring\"", "kind = \"ring\"\nloss = 0.1"), "links that do not fail"),
     ] {
         lab.write("experiment.toml", experiment);
