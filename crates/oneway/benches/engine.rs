@@ -9,7 +9,7 @@ use oneway::engine::Simulator;
 use oneway::engine::{Engine, Setup};
 use oneway::problem::Problem;
 use setting::work::{Case, cases};
-use setting::{AGENTS, evaluate, problem};
+use setting::{evaluate, problem};
 
 fn main() {
     divan::main();
