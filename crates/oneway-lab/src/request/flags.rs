@@ -7,10 +7,10 @@ use super::parameters::FamilyParameters;
 /// What holds for every topology of a command, unless it says otherwise itself.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TopologyFlags {
-    /// Number of agents [of a file: one more than its largest id]
+    /// Number of agents [default for a file: one more than its largest id]
     #[arg(long, value_name = "N", value_parser = whole())]
     pub(crate) agents: Option<u64>,
-    /// The agent that spanning trees are rooted at [default: 0]
+    /// Root of spanning trees: an agent [default: 0]
     #[arg(long, value_name = "AGENT", value_parser = whole())]
     pub(crate) root: Option<u64>,
     /// Weights of the full digraph: uniform or metropolis [default: uniform]
@@ -25,7 +25,7 @@ pub(crate) struct TopologyFlags {
     /// The first id in files: 0 or 1 [default: 0]
     #[arg(long, value_name = "ID", value_parser = whole())]
     pub(crate) base: Option<u64>,
-    /// Files call agents by names, which are numbered in ascending order
+    /// Files have names of agents in place of ids; agents are numbered in the order of their names
     #[arg(long)]
     pub(crate) names: bool,
     #[command(flatten)]
