@@ -55,7 +55,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         (&["ring", "--agents", "5", "--momentum", "-0.1"], &["`momentum` = -0.1 is not possible"]),
         (&["ring", "--agents", "5", "--momentum", "1.5"], &["`momentum` = 1.5 is not possible"]),
         (&["ring", "--agents", "5", "--momentum", "nan"], &["`momentum` = NaN is not possible"]),
-        (&["none.txt"], &["none.txt: No such file: an edge list is looked for there"]),
+        (&["none.txt"], &["none.txt: No such file: `file` must be the path of an edge list"]),
         (&["."], &["is a directory: give an edge list"]),
         (&["from-one.txt"], &["from-one.txt: its agents are numbered from 1 to 3, and none is agent 0"]),
         (&["commas.txt"], &["commas.txt:1:2: there is a `;`: write `from to`"]),
