@@ -88,7 +88,11 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
     for (arguments, words) in [
         (&["flower", "--agents", "5", "--petal", "3"][..], "similar argument exists: '--petals'"),
         (&["flower", "--agents", "many"], "invalid value 'many' for '--agents"),
-        (&["ring", "--agents", "5", "--seed", "18446744073709551615"], "is not in 0..=9223372036854775807"),
+        (
+            &["flower", "--agents", "-5"],
+            "invalid value '-5' for '--agents <N>': give a whole number, 0 or more",
+        ),
+        (&["ring", "--agents", "5", "--seed", "18446744073709551615"], "give at most 9223372036854775807"),
         (&["--pull", "short.txt"], "--push"),
         (&["ring", "--agents", "5", "--momentum", "x"], "invalid value 'x' for '--momentum"),
     ] {

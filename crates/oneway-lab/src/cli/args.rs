@@ -8,7 +8,7 @@ use oneway_experiment::shard::Shard;
 use super::claims_args::ClaimsArgs;
 use super::paper_args::{PlotArgs, TableArgs};
 use super::values::{output, seconds};
-use crate::request::TopologyFlags;
+use crate::request::{TopologyFlags, whole};
 use crate::studies::sweep_stability::Question;
 use crate::studies::tune::Criterion;
 
@@ -147,7 +147,7 @@ pub(crate) struct NewArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) topology: Option<String>,
     /// Number of agents [default: 20, or those of the edge list]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub(crate) agents: Option<usize>,
     /// Names as in `oneway methods` [default: smtpp,push-pull,sgp]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -357,7 +357,7 @@ pub(crate) enum DataCommand {
         /// folder of IDX files
         dataset: String,
         /// Number of features of a file [default: its largest index, or its columns]
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<usize>)]
         features: Option<usize>,
         #[command(flatten)]
         layout: LayoutArgs,
