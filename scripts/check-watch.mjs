@@ -46,7 +46,7 @@ async function run(what, folder, ...options) {
   return child;
 }
 
-/// As many iterations as take a cell about so many seconds on this machine, as it is now.
+/// The number of iterations with which a cell takes about `seconds` on this machine, as it is now.
 async function iterations(seconds) {
   const folder = join(work, "trial");
   const trial = start("run", file, "--out", folder, "--no-report", "--set", "run.iterations=600", "--set", "run.repetitions=1");

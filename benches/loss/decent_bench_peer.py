@@ -2,7 +2,7 @@
 
 usage: decent_bench_peer.py FOLDER ROUNDS LOSS…
 
-Prints F at the mean of the agents' models after so many rounds, for each algorithm, batch and loss. The work is that of
+Prints F at the mean of the agents' models after ROUNDS rounds, for each algorithm, batch and loss. The work is that of
 benches/peers: a9a over 20 agents, logistic regression + α × the fractional quadratic by its own costs, links of the
 exponential graph both ways with Metropolis weights.
 """

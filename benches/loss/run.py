@@ -3,7 +3,7 @@
 
 usage: run.py [--rounds N]
 
-Prints F(x̄) after so many rounds without loss, with 5 % and with 30 %, and writes out/bench-loss.json: oneway's is the mean of
+Prints F(x̄) after N rounds without loss, with 5 % and with 30 %, and writes out/bench-loss.json: oneway's is the mean of
 eight runs, decent-bench's one run. Exit code 1 if one of oneway's is further than 1 % from the same method without loss. decent-bench is skipped, with the reason, where it cannot be
 installed.
 """

@@ -1,4 +1,4 @@
-"""Methods of one's own."""
+"""Methods that a user defines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Problems of one's own, and ready ones on arrays."""
+"""Problems that a user defines, and ready ones on arrays."""
 
 from __future__ import annotations
 

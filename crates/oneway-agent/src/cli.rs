@@ -38,7 +38,7 @@ use run_args::RunArgs;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Logs as JSON, a line each
+    /// Write logs as JSON, one object a line
     #[arg(long, global = true)]
     json_logs: bool,
 }
@@ -49,66 +49,66 @@ enum Command {
     Launch(LaunchArgs),
     /// Write one config for each agent, for your own machines
     Plan(PlanArgs),
-    /// Make curves and hashes of what the agents of a plan have recorded, as the simulator would
+    /// Make curves and hashes from the records of a plan's agents, in the simulator's formats
     Gather {
         /// The experiment
         file: PathBuf,
-        /// What `plan` wrote, with the folders of all agents in it
+        /// The folder that `plan` wrote, with the folders of all agents in it
         #[arg(long)]
         plan: PathBuf,
         /// The same settings as for `plan`
         #[arg(long = "set", value_name = "PATH=VALUE")]
         overrides: Vec<String>,
-        /// Where results go
+        /// Folder for the results
         #[arg(long)]
         out: PathBuf,
     },
     /// Make a certificate authority, and a certificate for each agent
     Keys {
-        /// Where agents are: `[[agent]]` with `address = "host:port"`, one for each
+        /// File with the agents' addresses: an `[[agent]]` with `address = "host:port"` for each
         #[arg(long)]
         hosts: PathBuf,
-        /// Where keys go: a folder that is not there yet
+        /// Folder for the keys, which must not exist yet
         #[arg(long)]
         out: PathBuf,
-        /// For how long certificates are valid
+        /// Days for which the certificates are valid
         #[arg(long, default_value_t = 730, value_parser = clap::value_parser!(u32).range(1..=36_500))]
         days: u32,
     },
-    /// Show all agents of a run: round, lag, loss, whom they wait for
+    /// Show all agents of a run: round, lag, loss, and which agents they wait for
     Top {
-        /// Where their configs are
+        /// Folder of the agents' configs
         folder: PathBuf,
-        /// Show it once, and do not refresh every second
+        /// Show it once, without refreshing every second
         #[arg(long)]
         once: bool,
-        /// Show it on a local page: curves, the network, who waits for whom, bytes by link
+        /// Show it on a local page: curves, the network, who waits for whom, bytes on each link
         #[arg(long, conflicts_with = "once")]
         web: bool,
-        /// Port of 127.0.0.1 for that page [default: one that is free]
+        /// Port of that page on 127.0.0.1 [default: a free one]
         #[arg(long, requires = "web", value_parser = clap::value_parser!(u16).range(1..))]
         port: Option<u16>,
-        /// Where keys are, as for `observe`, if agents have any and publish their estimates
+        /// Folder of the keys, as for `observe`, if the agents use TLS and publish their estimates
         #[arg(long, requires = "web")]
         keys: Option<PathBuf>,
     },
     /// Follow a run from its agents' estimates: round, loss and consensus error
     Observe {
-        /// Where their configs are, with their shares of the data; planned with `--observe`
+        /// Folder of the agents' configs and their shares of the data, made by `plan --observe`
         folder: PathBuf,
-        /// Where keys are, if agents have any: `authority.pem`, `observer.pem` and `observer.key`
+        /// Folder of the keys `authority.pem`, `observer.pem` and `observer.key`, if the agents use TLS
         #[arg(long)]
         keys: Option<PathBuf>,
     },
-    /// Run an experiment on the processes of an MPI job: hands over to `oneway-mpi`, see docs/clusters.md
+    /// Run an experiment on the processes of an MPI job, by starting `oneway-mpi`: see docs/clusters.md
     Mpi {
-        /// The words of `oneway-mpi`: the experiment, and its options
+        /// Arguments for `oneway-mpi`: the experiment and options
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
         words: Vec<std::ffi::OsString>,
     },
-    /// Predict rounds a second on a cluster, before there is one: see docs/clusters.md
+    /// Predict rounds per second on a cluster that you do not have yet: see docs/clusters.md
     Model(Model),
-    /// Run one agent from its config, or the agent of this process of a job from `plan.toml`
+    /// Run one agent from its config, or, as a process of a job, its agent from `plan.toml`
     Run(RunArgs),
 }
 
@@ -116,19 +116,19 @@ enum Command {
 struct LaunchArgs {
     /// The experiment
     file: PathBuf,
-    /// How many agents, in place of what the file says
+    /// Number of agents, in place of the file's
     #[arg(long)]
     agents: Option<u64>,
     /// A setting in place of the file's, as `path=value`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
-    /// Where results go [default: out/<name of the file>-agents]
+    /// Folder for the results [default: out/NAME-agents for NAME.toml]
     #[arg(long)]
     out: Option<PathBuf>,
-    /// How many times an agent is killed at random and started again; results must not change
+    /// Number of times to kill a random agent and start it again; results must not change
     #[arg(long, default_value_t = 0)]
     kill: u64,
-    /// Seed of the killing
+    /// Seed that chooses which agents are killed, and when
     #[arg(long, default_value_t = 1)]
     kill_seed: u64,
     /// Use TLS with certificates on both sides, as with `plan --keys`
@@ -142,17 +142,18 @@ struct LaunchArgs {
 struct PlanArgs {
     /// The experiment
     file: PathBuf,
-    /// Where agents are: `[[agent]]` with `address = "host:port"`, one for each [default: they find each other
-    /// when `plan.toml` is run as a job]
+    /// File with the agents' addresses: an `[[agent]]` with `address = "host:port"` for each [default: agents
+    /// find each other when `plan.toml` is run as a job]
     #[arg(long)]
     hosts: Option<PathBuf>,
     /// A setting in place of the file's, as `path=value`
     #[arg(long = "set", value_name = "PATH=VALUE")]
     overrides: Vec<String>,
-    /// Where configs go
+    /// Folder for the configs
     #[arg(long)]
     out: PathBuf,
-    /// Where keys are on the agents' machines: links use TLS, and certificates prove who an agent is
+    /// Folder of the keys on the agents' machines; links then use TLS, and agents prove who they are by
+    /// certificates
     #[arg(long)]
     keys: Option<PathBuf>,
     #[command(flatten)]
@@ -164,10 +165,10 @@ struct BehaviourArgs {
     /// Rounds between checkpoints, 0 for none [default: up to 100, fewer where rows are long]
     #[arg(long)]
     checkpoint_every: Option<u64>,
-    /// Rows with NaN, ∞ or numbers beyond this are refused
+    /// Refuse rows with NaN, ∞ or a number larger than this
     #[arg(long)]
     guard: Option<f64>,
-    /// Seconds after which a silent neighbour is given up
+    /// Seconds to wait for a silent neighbour before giving up
     #[arg(long, default_value_t = 600.0)]
     patience: f64,
     /// Agents publish their estimates, for `oneway-agent observe`

@@ -133,14 +133,14 @@ fn small(device: &Cuda) {
     println!("the same bits");
 }
 
-/// A quadratic on a graph for so many agents.
+/// A quadratic for `n` agents, on a graph of that size.
 fn sized(n: usize, dim: usize, noise: f64) -> (Quadratic, Topology) {
     let shape = QuadraticShape { dim, curvature: [0.5, 1.0], heterogeneity: 1.0, noise };
     let topology = if n < 100 { exponential(n) } else { k_out(n) };
     (Quadratic::new(shape, n, 1).unwrap(), topology)
 }
 
-/// The best of four times for so many rounds; the first finds nothing warm.
+/// The best of four times that `rounds` rounds take; the first of the four finds nothing warm.
 fn seconds_of<'a>(engine: &mut impl Engine<'a>, rounds: u64) -> f64 {
     let mut seconds = f64::INFINITY;
     for _ in 0..4 {

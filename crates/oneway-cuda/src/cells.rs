@@ -95,7 +95,7 @@ impl<'a> Cells<'a> {
         Self::of(device, runs, precision, u64::MAX)
     }
 
-    /// The same of runs whose kernels are printed already, and that go on for so many rounds, as far as is
+    /// The same of runs whose kernels are printed already, and that go on for `rounds` rounds, as far as is
     /// known.
     pub(crate) fn of(
         device: &dyn Device,

@@ -32,7 +32,7 @@ struct Compiled {
 }
 
 impl Host {
-    /// A host whose compiler is called `c++`, or what `CXX` says, with so many real threads for a block. One
+    /// A host whose compiler is called `c++`, or what `CXX` says, with `threads` real threads for a block. One
     /// does all of a block's work by itself.
     pub fn new(threads: u32) -> Result<Self> {
         let compiler = std::env::var_os("CXX").map_or_else(|| "c++".into(), PathBuf::from);

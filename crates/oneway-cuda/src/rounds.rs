@@ -17,7 +17,7 @@ pub(crate) const THREADS: usize = 128;
 pub(crate) enum Kernels {
     /// One for each part of an exchange.
     Apart,
-    /// One for a whole round, with so many blocks to keep busy: from states to states.
+    /// One for a whole round, which keeps this number of blocks busy: from states to states.
     Fused { blocks: usize },
     /// The same from messages to messages: gradients need no other coordinate. Quiet: nothing is drawn for
     /// them.

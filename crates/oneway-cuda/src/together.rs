@@ -27,7 +27,7 @@ pub struct Together<'a> {
 }
 
 impl<'a> Together<'a> {
-    /// Sets up all runs at state 0. They go on for so many rounds, as far as is known.
+    /// Sets up all runs at state 0. They go on for `rounds` rounds, as far as is known.
     pub fn new(
         device: &dyn Device,
         runs: &[(Setup<'a>, Extras)],

@@ -23,7 +23,7 @@ use oneway_experiment::plan::Plan;
 use oneway_experiment::results::cells::{CellStore, Ran};
 use oneway_experiment::runner::Runner;
 
-/// A host that does so many allocations, or launches, and then no more.
+/// A host on which allocations, or launches, fail after a given number of them.
 #[derive(Debug)]
 struct Failing {
     host: Host,

@@ -19,7 +19,7 @@ pub struct Task<'a> {
     pub precision: Precision,
     /// How many rounds.
     pub rounds: u64,
-    /// Which states are measured: every so many rounds, and the last.
+    /// A state is measured each time this number of rounds is done, and at the end.
     pub record_every: u64,
     /// What is measured beside the rest.
     pub extras: Extras,
@@ -78,7 +78,7 @@ pub enum Made<'a> {
 pub enum Together<'a> {
     /// On the device.
     Made(Box<dyn SideBySide<'a> + 'a>),
-    /// The device has no memory for so many; for fewer it may have.
+    /// The device has no memory for all of them; it may have enough for fewer.
     TooMany,
 }
 

@@ -65,13 +65,23 @@ pub fn main_from(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> u8 
 
 /// The arguments; help and messages fit the terminal.
 fn parsed(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Result<Args, clap::Error> {
-    let command = Args::command();
+    // `--agents -3` is a number that is not possible, and not an option that is not known
+    let command = with_negative_numbers(Args::command());
     let mut command = match terminal::Terminal::stdout().width {
         Some(width) => command.term_width(width),
         None => command,
     };
     let matches = command.try_get_matches_from_mut(arguments)?;
     Args::from_arg_matches(&matches).map_err(|wrong| wrong.format(&mut command))
+}
+
+/// The command, and all below it, with options that take negative numbers as values.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let all = command.mut_args(|arg| {
+        let takes_values = arg.get_long().is_some() && arg.get_action().takes_values();
+        if takes_values { arg.allow_negative_numbers(true) } else { arg }
+    });
+    all.mut_subcommands(with_negative_numbers)
 }
 
 /// Prints help, or what is wrong with the arguments; returns the exit code.

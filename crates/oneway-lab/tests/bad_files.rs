@@ -49,7 +49,11 @@ fn datasets_that_are_not_there_or_do_not_fit_are_refused() {
     lab.write("experiment.toml", "");
     let before = lab.listing();
     for (line, instead, words) in [
-        ("rows.txt", "none.txt", "none.txt: No such file: it is looked for there, as `dataset` says"),
+        (
+            "rows.txt",
+            "none.txt",
+            "none.txt: No such file: `dataset` must be the path of a file, or one of a9a, ",
+        ),
         ("rows.txt", "none.txt", "known by name, without a file, are a9a, digits, fashion-mnist, synthetic"),
         ("rows.txt", "a9", "did you mean \"a9a\"?"),
         ("rows.txt", "folder", "folder: is a directory: give a file with rows of data"),
@@ -57,7 +61,7 @@ fn datasets_that_are_not_there_or_do_not_fit_are_refused() {
         (
             "features = 3",
             "test = \"none.txt\"",
-            "none.txt: No such file: it is looked for there, as `test` says",
+            "none.txt: No such file: `test` must be the path of a file, or one of a9a, ",
         ),
         ("features = 3", "test = \"a9a\"", "the training data has 3 features, the test data 123"),
         ("features = 3", "features = 3\ntest = \"a9a\"", "a9a: `features` = 3 is not possible: it has 123"),
@@ -232,7 +236,7 @@ fn edge_lists_are_refused_by_line_and_column() {
         assert_refused(&lab, &before, &output, &["experiment.toml: ", "topology \"loop\"", words]);
     }
     for (path, words) in [
-        ("none.txt", "none.txt: No such file: an edge list is looked for there, as `file` says"),
+        ("none.txt", "none.txt: No such file: `file` must be the path of an edge list"),
         (".", "is a directory: give an edge list"),
         ("-x", "`file` = \"-x\" begins with `-` and would be taken for an option: write \"./-x\""),
         ("", "`file` = \"\" is blank: give the name of a file"),

@@ -39,6 +39,7 @@ fn unknown_keys_are_named_with_the_nearest_known() {
         ("graph", "grpah", &["method \"SMTPP\": unknown key `grpah`: did you mean `graph`?"]),
         ("momentum", "momentun", &["method \"SMTPP\": unknown key `momentun`: did you mean `momentum`?"]),
         ("size = 0.1", "size = 1, evry = 3", &["method \"SMTPP\".step: unknown key `evry`", "`every`?"]),
+        ("step = {", "stepp = {", &["method \"SMTPP\": unknown key `stepp`: did you mean `step`?"]),
         ("size = 0.1", "siz = 1", &["method \"SMTPP\".step: unknown key `siz`: did you mean `size`?"]),
         ("\"even\"", "{ dirichelt = 1 }", &["problem.partition: unknown key `dirichelt`", "`dirichlet`?"]),
     ]);
@@ -50,6 +51,7 @@ fn unknown_names_are_refused_with_the_nearest_known() {
         ("\"logistic\"", "\"logistics\"", &["problem: unknown kind `logistics`: did you mean `logistic`?"]),
         ("\"ring\"", "\"rings\"", &["topology \"loop\": unknown topology `rings`: did you mean `ring`?"]),
         ("\"smtpp\"", "\"smttp\"", &["method \"SMTPP\": unknown method `smttp`: did you mean `smtpp`?"]),
+        ("\"smtpp\"", "\"SMTPP\"", &["method \"SMTPP\": unknown method `SMTPP`: did you mean `smtpp`?"]),
         ("\"full\"", "\"tree\"", &["method \"SMTPP\": unknown graph `tree`: did you mean `trees`?"]),
         ("\"even\"", "\"evenly\"", &["problem: unknown partition `evenly`: did you mean `even`?"]),
         (
@@ -73,7 +75,7 @@ fn unknown_names_are_refused_with_the_nearest_known() {
 #[test]
 fn what_must_be_given_is_named_when_it_is_missing() {
     refused(&[
-        ("kind = \"logistic\"", "", &["problem: `kind` is missing"]),
+        ("kind = \"logistic\"", "", &["problem: `kind` is missing: one of logistic, quadratic, "]),
         ("dataset = \"rows.txt\"", "", &["problem: `dataset` is missing"]),
         ("agents = 4", "", &["run: `agents` is missing"]),
         ("iterations = 25", "", &["run: `iterations` is missing"]),
@@ -92,7 +94,22 @@ fn what_must_be_given_is_named_when_it_is_missing() {
             "file = \"links\"",
             &["give one of `kind`, `file`, `files`, or `pull` and `push` together"],
         ),
-        ("kind = \"smtpp\"", "", &["method \"SMTPP\": `kind` is missing"]),
+        ("kind = \"smtpp\"", "", &["method \"SMTPP\": `kind` is missing: a name as in `oneway methods`"]),
+        (
+            "name = \"SMTPP\"\nkind = \"smtpp\"",
+            "",
+            &["method 1: `kind` is missing: a name as in `oneway methods`"],
+        ),
+        (
+            "name = \"loop\"\nkind = \"ring\"",
+            "",
+            &["topology 1: `kind` is missing: a name as in `oneway topologies`"],
+        ),
+        (
+            "name = \"loop\"\nkind = \"ring\"",
+            "file = \"links\"",
+            &["topology 1: `name` is missing: what to call it"],
+        ),
         ("step = { size = 0.1 }", "", &["method \"SMTPP\": `step` is missing: a number, or { size = … }"]),
         ("size = 0.1", "", &["method \"SMTPP\".step: `size` is missing"]),
         ("size = 0.1", "size = 1, decay = 0.1", &["step: give `decay` and `every` together"]),
@@ -373,8 +390,9 @@ fn bad_overrides_are_refused() {
             "topology.root=3",
             "--set topology.root=3: say which topology and which of its keys: topology.NAME.root=…",
         ),
-        ("topology.star.root=3", "there is no topology called \"star\" (there is: loop)"),
-        ("method.SGP.step=3", "there is no method called \"SGP\" (there is: SMTPP)"),
+        ("topology.star.root=3", "unknown topology `star` (known: loop)"),
+        ("method.SGP.step=3", "unknown method `SGP` (known: SMTPP)"),
+        ("method.smtpp.step=3", "unknown method `smtpp`: did you mean `SMTPP`? (known: SMTPP)"),
         ("method.SMTPP.step.size=-3", "step: `size` = -3 is not possible"),
         (
             "topology.loop.root=4",

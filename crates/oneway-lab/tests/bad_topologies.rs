@@ -55,7 +55,7 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
         (&["ring", "--agents", "5", "--momentum", "-0.1"], &["`momentum` = -0.1 is not possible"]),
         (&["ring", "--agents", "5", "--momentum", "1.5"], &["`momentum` = 1.5 is not possible"]),
         (&["ring", "--agents", "5", "--momentum", "nan"], &["`momentum` = NaN is not possible"]),
-        (&["none.txt"], &["none.txt: No such file: an edge list is looked for there"]),
+        (&["none.txt"], &["none.txt: No such file: `file` must be the path of an edge list"]),
         (&["."], &["is a directory: give an edge list"]),
         (&["from-one.txt"], &["from-one.txt: its agents are numbered from 1 to 3, and none is agent 0"]),
         (&["commas.txt"], &["commas.txt:1:2: there is a `;`: write `from to`"]),
@@ -88,7 +88,11 @@ fn what_is_wrong_is_named_and_nothing_is_written() {
     for (arguments, words) in [
         (&["flower", "--agents", "5", "--petal", "3"][..], "similar argument exists: '--petals'"),
         (&["flower", "--agents", "many"], "invalid value 'many' for '--agents"),
-        (&["ring", "--agents", "5", "--seed", "18446744073709551615"], "is not in 0..=9223372036854775807"),
+        (
+            &["flower", "--agents", "-5"],
+            "invalid value '-5' for '--agents <N>': give a whole number, 0 or more",
+        ),
+        (&["ring", "--agents", "5", "--seed", "18446744073709551615"], "give at most 9223372036854775807"),
         (&["--pull", "short.txt"], "--push"),
         (&["ring", "--agents", "5", "--momentum", "x"], "invalid value 'x' for '--momentum"),
     ] {

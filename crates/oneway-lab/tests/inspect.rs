@@ -88,7 +88,7 @@ fn the_flower_of_the_paper_is_described_in_full() {
     let advice = flower["advice"].to_string();
     for words in [
         "c_π = 20: give steps as effective",
-        "on the full digraph bears 15.7",
+        "on the full digraph allows 15.7",
         "Momentum costs on weight-1 trees",
     ] {
         assert!(advice.contains(words), "{words}: {advice}");
@@ -178,7 +178,7 @@ fn several_topologies_stand_side_by_side() {
         all.iter().map(|one| (&one["agents"], &one["parameters"]["petals"])).collect();
     let expected = [(6.into(), 2.0.into()), (8.into(), 3.0.into()), (6.into(), Value::Null)];
     assert_eq!(told, expected.each_ref().map(|(agents, petals)| (agents, petals)));
-    assert!(json["advice"][0].as_str().unwrap().contains("exponential bears the largest"));
+    assert!(json["advice"][0].as_str().unwrap().contains("exponential allows the largest"));
     let text = text_of(&lab, &arguments);
     for name in ["flower:petals=2", "flower:agents=8,petals=3", "exponential"] {
         assert!(text.matches(name).count() >= 3, "{name}:\n{text}");

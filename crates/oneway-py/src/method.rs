@@ -44,8 +44,8 @@ impl Recording {
 
 #[pymethods]
 impl Recording {
-    /// Of a method whose state has these letters, and which sends so many numbers of a coordinate on each
-    /// graph.
+    /// Of a method whose state has these letters; `sends` is how many numbers of a coordinate it sends on
+    /// each graph.
     #[new]
     fn new(method: &str, names: Vec<String>, sends: [usize; 2]) -> PyResult<Self> {
         let letters: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -364,7 +364,7 @@ impl Error {
         let known: Vec<&str> = known.into_iter().collect();
         let suggestion = known
             .iter()
-            .map(|candidate| (strsim::jaro_winkler(candidate, &name), *candidate))
+            .map(|candidate| (likeness(candidate, &name), *candidate))
             .filter(|(similarity, _)| *similarity > 0.75)
             .max_by(|a, b| a.0.total_cmp(&b.0))
             .map(|(_, candidate)| candidate.to_owned());
@@ -385,4 +385,9 @@ impl Error {
             expected: expected.into(),
         }
     }
+}
+
+/// How alike two names are, from 0 to 1, whatever is written in capitals.
+fn likeness(a: &str, b: &str) -> f64 {
+    strsim::jaro_winkler(&a.to_lowercase(), &b.to_lowercase())
 }

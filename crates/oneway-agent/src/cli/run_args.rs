@@ -14,20 +14,21 @@ use crate::run::run_all;
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// What `plan` wrote for this agent, or `plan.toml`, with which every process of a job can be started
+    /// The config that `plan` wrote for this agent, or `plan.toml`, which is the same for every process of a job
     config: PathBuf,
-    /// Where checkpoints and records go, in place of the folder beside the config; with `plan.toml`, the folder
-    /// of the folders of all agents
+    /// Folder for checkpoints and records [default: the one beside the config]; with `plan.toml`, the folder
+    /// that has a folder for each agent
     #[arg(long)]
     state: Option<PathBuf>,
-    /// With `plan.toml`: which agent this is, of as many processes as agents [default: as mpirun or srun says, or RANK]
+    /// With `plan.toml` and one process an agent: the number of this agent [default: as mpirun or srun says, or
+    /// RANK]
     #[arg(long)]
     agent: Option<usize>,
-    /// With `plan.toml`: host:port at the first process, where all find each other [default: the first host of
-    /// the job, and a port by its number]
+    /// With `plan.toml`: host:port of the first process, where all find each other [default: the job's first
+    /// host, and a port made from the job's number]
     #[arg(long, value_name = "HOST:PORT")]
     rendezvous: Option<String>,
-    /// With `plan.toml`: seconds for which processes wait for each other at the beginning
+    /// With `plan.toml`: seconds that processes wait for each other at the beginning
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=86_400))]
     meet_within: u32,
     /// End when standard input ends: for `launch`

@@ -26,7 +26,7 @@ use oneway_cuda::device::Device;
 use oneway_cuda::host::Host;
 use oneway_cuda::{Cells, Wide};
 
-/// A host with so many threads in a block.
+/// A host with this number of threads in a block.
 pub fn host(threads: u32) -> Host {
     Host::new(threads).unwrap()
 }

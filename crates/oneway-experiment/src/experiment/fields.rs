@@ -33,8 +33,22 @@ impl Fields {
 
     /// Takes the value of `key`, if it is there.
     pub(crate) fn value(&mut self, key: &str) -> Option<Value> {
-        self.asked.push(key.to_owned());
+        self.expect(&[key]);
         self.table.remove(key)
+    }
+
+    /// Keys that will be asked for later: messages before that list them too.
+    pub(crate) fn expect(&mut self, keys: &[&str]) {
+        for key in keys {
+            if !self.asked.iter().any(|asked| asked == key) {
+                self.asked.push((*key).to_owned());
+            }
+        }
+    }
+
+    /// Whether one of these keys is there, and not taken yet.
+    pub(crate) fn has_any(&self, keys: &[&str]) -> bool {
+        keys.iter().any(|key| self.table.contains_key(*key))
     }
 
     /// Takes a string.
@@ -221,13 +235,14 @@ impl Fields {
     /// The value, or an error that says that `key` must be given. Ask for all keys first: see
     /// `check_spelling_of`.
     pub(crate) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T> {
-        match value {
-            Some(value) => Ok(value),
-            None => {
-                self.check_spelling_of(key)?;
-                bail!("{}: `{key}` is missing", self.path)
-            }
-        }
+        value.map_or_else(|| self.missing(key, ""), Ok)
+    }
+
+    /// The error that says that `key` must be given, and what it is, which may be left open.
+    pub(crate) fn missing<T>(&self, key: &str, what: &str) -> Result<T> {
+        self.check_spelling_of(key)?;
+        let colon = if what.is_empty() { "" } else { ": " };
+        bail!("{}: `{key}` is missing{colon}{what}", self.path)
     }
 
     /// A key that is read elsewhere: no error, and listed among those that are known.

@@ -170,7 +170,7 @@ fn found<T>(key: &str, path: &Path, list: oneway::Result<T>) -> Result<T> {
     match list {
         Err(Error::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            bail!("{}: No such file: an edge list is looked for there, as `{key}` says", path.display())
+            bail!("{}: No such file: `{key}` must be the path of an edge list", path.display())
         }
         list => Ok(list?),
     }

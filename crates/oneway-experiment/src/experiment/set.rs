@@ -1,6 +1,7 @@
 //! Settings changed by path: `--set run.iterations=100` and the values of a sweep.
 
 use anyhow::{Result, bail};
+use oneway::Error;
 use toml::{Table, Value};
 
 use super::fields::real;
@@ -26,7 +27,7 @@ pub(crate) fn set(settings: &mut Table, assignment: &str) -> Result<()> {
         (Some(Value::Array(items)), [name, rest @ ..]) => {
             let names: Vec<&str> = items.iter().map(name_of).collect();
             let Some(at) = names.iter().position(|other| other == name) else {
-                bail!("there is no {} called \"{name}\" (there is: {})", keys[0], names.join(", "));
+                return Err(Error::unknown(keys[0], *name, names).into());
             };
             match items[at].as_table_mut() {
                 Some(item) => assign(item, rest, value),

@@ -167,6 +167,7 @@ impl Spec {
     /// Reads settings strictly; paths inside are relative to `folder`.
     pub(crate) fn new(settings: Table, folder: &Path) -> Result<Self> {
         let mut top = Fields::new("the experiment", settings.clone());
+        top.expect(&["run", "problem", "topology", "method", "clock", "sweep"]);
         let [run, problem] = ["run", "problem"].map(|key| top.section(key));
         let run = RunSpec::read(run?)?;
         let problem = ProblemSpec::read(problem?, folder, run)?;
@@ -246,7 +247,7 @@ impl RunSpec {
 impl TopologySpec {
     fn read(mut fields: Fields, folder: &Path, run: RunSpec) -> Result<Self> {
         let kind = fields.string("kind")?;
-        let name = name_of(&mut fields, "topology", kind.as_deref())?;
+        let name = name_of(&mut fields, "topology", "topologies", kind.as_deref())?;
         Self::named(name, kind, fields, folder, (Some(run.agents), run.seed))
     }
 
@@ -324,12 +325,13 @@ fn supplied(fields: &mut Fields, kind: Option<&str>) -> Result<Option<String>> {
 impl MethodSpec {
     fn read(mut fields: Fields, run: RunSpec) -> Result<Self> {
         let kind = fields.string("kind")?;
-        let name = name_of(&mut fields, "method", kind.as_deref())?;
+        let name = name_of(&mut fields, "method", "methods", kind.as_deref())?;
         let supplied = supplied(&mut fields, kind.as_deref())?;
         let kind = match &supplied {
             Some(_) => &supplies::SUPPLIED,
             None => {
-                let kind = fields.required("kind", kind)?;
+                let kind =
+                    kind.map_or_else(|| fields.missing("kind", "a name as in `oneway methods`"), Ok)?;
                 registry::installed().method(&kind).with_context(|| fields.path().to_owned())?
             }
         };
@@ -377,9 +379,13 @@ impl MethodSpec {
 }
 
 /// The `name` of a topology or method, its kind unless given; from here on messages call the table by it.
-fn name_of(fields: &mut Fields, what: &str, kind: Option<&str>) -> Result<String> {
-    let name = fields.string("name")?.or(kind.map(str::to_owned));
-    let name = fields.required("name", name)?;
+fn name_of(fields: &mut Fields, what: &str, plural: &str, kind: Option<&str>) -> Result<String> {
+    let Some(name) = fields.string("name")?.or(kind.map(str::to_owned)) else {
+        return match fields.has_any(&["file", "files", "pull", "push", "supplied"]) {
+            true => fields.missing("name", "what to call it"),
+            false => fields.missing("kind", &format!("a name as in `oneway {plural}`")),
+        };
+    };
     names::check(fields.path(), &name)?;
     fields.rename(format!("{what} \"{name}\""));
     Ok(name)

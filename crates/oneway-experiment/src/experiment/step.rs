@@ -36,7 +36,7 @@ impl StepSpec {
         let (shape, scaling) = (Shape::Constant, Scaling::Raw);
         let plain = |size| StepSpec { size, shape, corollary: false, scaling, warmup: 0 };
         let mut step = match fields.value("step") {
-            None => bail!("{}: `step` is missing: a number, or {{ size = … }}", fields.path()),
+            None => return fields.missing("step", "a number, or { size = … }"),
             Some(Value::Table(table)) => fields.inner("step", table),
             Some(value) => match real(&value) {
                 Some(size) => return Ok(plain(size)),

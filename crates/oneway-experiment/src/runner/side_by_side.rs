@@ -29,7 +29,7 @@ pub(super) fn task<'a>(cell: &Cell<'a>) -> Task<'a> {
     Task { setup: cell.setup(), precision, rounds, record_every, extras: cell.extras() }
 }
 
-/// Runs the cells of a group. None where the device has no memory for so many of them.
+/// Runs the cells of a group. None where the device has no memory for all of them.
 pub(super) fn run<'a>(
     engines: &dyn Engines,
     cells: &[&Cell<'a>],

@@ -8,7 +8,7 @@ use oneway_experiment::shard::Shard;
 use super::claims_args::ClaimsArgs;
 use super::paper_args::{PlotArgs, TableArgs};
 use super::values::{output, seconds};
-use crate::request::TopologyFlags;
+use crate::request::{TopologyFlags, whole};
 use crate::studies::sweep_stability::Question;
 use crate::studies::tune::Criterion;
 
@@ -24,43 +24,42 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Reproduce the paper: both experiments, a verdict on every claim, figures and a page
     Reproduce(ReproduceArgs),
-    /// Put the claims of the paper to every reading of what it leaves open
+    /// Test the paper's claims under every choice that the paper leaves open
     Claims(ClaimsArgs),
     /// Write a commented experiment file, from three answers or from flags
     New(NewArgs),
     /// Run an experiment file; writes curves.csv, summary.json, figures and report.html
     Run(RunArgs),
-    /// Put the results of shares together, as one run would have written them
+    /// Combine the results of shares (`run --shard`) into what one run would have written
     Merge(MergeArgs),
-    /// What theory says of an experiment (stable and certified steps, floor, bound) beside what is measured
+    /// Compute what theory says about an experiment (stable and certified steps, floor, bound), and measure it
+    /// in runs
     Certify(CertifyArgs),
     /// Find a good step size and momentum (or heavy ball) for each method on each topology of an experiment,
     /// and compare
     Tune(TuneArgs),
-    /// Put every inequality of SMTPP's convergence theory to runs: slack, violations, printed against
-    /// corrected
+    /// Check every inequality of SMTPP's convergence theory on runs: its slack and its violations, as printed
+    /// and as corrected
     Audit(AuditArgs),
-    /// Run a results folder again and compare every bit with what it claims
+    /// Run the experiment of a results folder again, and compare every bit with the stored results
     Verify(VerifyArgs),
-    /// Run asynchronous cells again from their logs of arrivals and compare the final states
+    /// Run asynchronous cells again from their logs of arrivals, and compare the final states
     Replay(ReplayArgs),
-    /// Show results folders on a local page, while they are filled and afterwards
+    /// Show results folders on a local page, during a run and after it
     Watch(WatchArgs),
     /// Draw the figures and the page of a results folder again, without running anything
     Report(ReportArgs),
     /// Draw figures for a paper from results folders: size, methods, axes, bands, SVG, PDF, LaTeX
     Plot(PlotArgs),
-    /// Tabulate where methods ended: means, standard errors, the best; as text, Markdown, LaTeX or CSV
+    /// Print tables of final values: means, standard errors, the best; as text, Markdown, LaTeX or CSV
     Table(TableArgs),
-    /// Put two results folders side by side: settings that differ, means, and whether noise explains the
-    /// difference
+    /// Compare two results folders: settings that differ, means, and whether noise explains the differences
     Compare(CompareArgs),
-    /// Ask a topology what it can do: connectivity, π, c_π, mixing, the steps that methods bear
+    /// Analyse a topology: connectivity, π, c_π, mixing, and the largest stable step of each method
     Inspect(InspectArgs),
-    /// Map the largest stable step over a parameter of a topology and over the momentum
+    /// Compute the largest stable step for many values of a topology's parameter and of the momentum
     SweepStability(SweepStabilityArgs),
-    /// List the methods, estimators and combinators, with their equations and parameters; or all about one
-    /// method
+    /// List the methods, estimators and combinators with their equations and parameters; or describe one method
     Methods(MethodsArgs),
     /// List the codecs, with their rules and parameters
     Codecs(ListArgs),
@@ -89,7 +88,7 @@ pub(crate) enum Command {
 pub(crate) enum DeviceKind {
     /// This computer's processors
     Cpu,
-    /// An NVIDIA GPU; what cannot run there stays on the processors, and is named
+    /// An NVIDIA GPU; runs that are not possible there stay on the processors, and a message names them
     Cuda,
 }
 
@@ -98,13 +97,13 @@ pub(crate) struct ReproduceArgs {
     /// Folder for the results [default: out/reproduce; with --quick out/reproduce-quick]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
-    /// Two repetitions and few recorded states: a look, not a verdict
+    /// Two repetitions and few recorded states: a quick look, too little for verdicts
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Also run the study of what the paper leaves open
+    /// Also run the study of settings that the paper does not state
     #[arg(long)]
     pub(crate) sensitivity: bool,
-    /// Also print, for each verdict, its condition and the numbers that it rests on
+    /// Also print the condition of each verdict, and the numbers behind it
     #[arg(long)]
     pub(crate) evidence: bool,
     /// Compute every cell again, also those that an earlier run has finished
@@ -129,41 +128,41 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct NewArgs {
-    /// The file to be written, which must not be there yet [default: experiment.toml]
+    /// The file to write, which must not exist yet [default: experiment.toml]
     #[arg(value_parser = output())]
     pub(crate) file: Option<PathBuf>,
-    /// The same
+    /// The same as FILE
     #[arg(long, value_name = "FILE", conflicts_with = "file", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
-    /// A kind as in `oneway problems` [default: what suits the data]
+    /// Kind of problem, as in `oneway problems` [default: one that suits the data]
     #[arg(long, value_name = "KIND")]
     pub(crate) problem: Option<String>,
-    /// The path of a file, or a9a, digits, fashion-mnist, synthetic [default: a9a]
+    /// Path of a data file, or a9a, digits, fashion-mnist, synthetic [default: a9a]
     #[arg(long, value_name = "DATA")]
     pub(crate) dataset: Option<String>,
-    /// The label's column in a table, by name or number from 1; of an NPZ file its array
+    /// The column with the labels, by name or by number from 1; in an NPZ file, the array with the labels
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
     /// A name as in `oneway topologies`, or the path of an edge list [default: exponential]
     #[arg(long, value_name = "NAME")]
     pub(crate) topology: Option<String>,
     /// Number of agents [default: 20, or those of the edge list]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>)]
     pub(crate) agents: Option<usize>,
     /// Names as in `oneway methods` [default: smtpp,push-pull,sgp]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) methods: Vec<String>,
-    /// Ask nothing: what is not given has its default
+    /// Ask no questions: take the default of every option that is not given
     #[arg(long)]
     pub(crate) yes: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WatchArgs {
-    /// Results folders, or folders of them; those of runs with --live are shown while they are filled
+    /// Results folders, or folders of results folders; a run with --live can be watched from its start
     #[arg(value_name = "DIR", required = true)]
     pub(crate) dirs: Vec<PathBuf>,
-    /// Port of 127.0.0.1 [default: one that is free]
+    /// Port of the page on 127.0.0.1 [default: a free one]
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
 }
@@ -172,10 +171,10 @@ pub(crate) struct WatchArgs {
 pub(crate) struct RunArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
-    /// Folder for the results [default: out/ and the file's name, and in that shard-I-of-K with --shard]
+    /// Folder for the results [default: out/NAME for NAME.toml; with --shard, shard-I-of-K in that folder]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
-    /// Run a share of the cells only, without figures: one job of an array; see `oneway merge`
+    /// Run only share I of K of the cells, without figures, as one job of an array; see `oneway merge`
     #[arg(long, value_name = "I/K", conflicts_with = "log_arrivals")]
     pub(crate) shard: Option<Shard>,
     /// Threads to use; the results do not depend on it [default: one for each core]
@@ -187,20 +186,20 @@ pub(crate) struct RunArgs {
     /// Compute every cell again, also those that an earlier run into the same folder has finished
     #[arg(long)]
     pub(crate) fresh: bool,
-    /// Seconds after which a cell that still runs is kept, and again after as many, so that the same command goes
-    /// on with it after an interruption; 0 for never
+    /// Seconds between two checkpoints of a cell that takes long; after an interruption, the same command
+    /// continues from the last one; 0 for no checkpoints
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     pub(crate) checkpoint_every: f64,
     /// Write curves.csv and summary.json only: no figures, no page
     #[arg(long)]
     pub(crate) no_report: bool,
-    /// Show the run on a local page, also once it is done: until Ctrl-C
+    /// Show the run on a local page; the page stays after the run, until Ctrl-C
     #[arg(long)]
     pub(crate) watch: bool,
-    /// Port of 127.0.0.1 for that page [default: the one it had before, or one that is free]
+    /// Port of that page on 127.0.0.1 [default: the same as before, or a free one]
     #[arg(long, value_name = "PORT", requires = "watch", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// Write what `oneway watch` shows while the run goes on; --watch does so too
+    /// Write, during the run, what `oneway watch` shows; --watch includes this
     #[arg(long)]
     pub(crate) live: bool,
     /// Also write a log of arrivals for each asynchronous cell, for `replay`
@@ -228,13 +227,13 @@ pub(crate) struct MergeArgs {
 pub(crate) struct CertifyArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
-    /// Folder for the results [default: out/, the file's name, certify/]
+    /// Folder for the results [default: out/NAME/certify for NAME.toml]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use; the results do not depend on it [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Rounds of each run in the picture of steps that work, at most those of the experiment; 0 for none
+    /// Rounds of each run for the picture of steps that work, at most as many as in the experiment; 0 for no runs
     #[arg(long, value_name = "N", default_value_t = 400)]
     pub(crate) rounds: u64,
     /// Print JSON in place of the table
@@ -249,10 +248,10 @@ pub(crate) struct CertifyArgs {
 pub(crate) struct TuneArgs {
     /// The experiment, a TOML file
     pub(crate) file: PathBuf,
-    /// Folder for the results [default: out/, the file's name, tune/]
+    /// Folder for the results [default: out/NAME/tune for NAME.toml]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
-    /// What to make small
+    /// Quantity to minimise
     #[arg(long, value_enum, default_value_t = Criterion::Loss)]
     pub(crate) by: Criterion,
     /// Threads to use; the results do not depend on it [default: one for each core]
@@ -273,7 +272,7 @@ pub(crate) struct AuditArgs {
     /// Runs to average over, at least 2 [default: the file's repetitions]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..))]
     pub(crate) repetitions: Option<u32>,
-    /// Folder for the results [default: out/, the file's name, audit/]
+    /// Folder for the results [default: out/NAME/audit for NAME.toml]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use; the results do not depend on it [default: one for each core]
@@ -291,7 +290,7 @@ pub(crate) struct VerifyArgs {
     /// Accept that some cells were not finished
     #[arg(long)]
     pub(crate) partial: bool,
-    /// Folder that paths in its settings are relative to [default: the one it was run with]
+    /// Folder that relative paths in its settings start from [default: the one of the first run]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     /// Threads to use
@@ -304,27 +303,27 @@ pub(crate) struct ReplayArgs {
     /// Logs, in the folder arrivals/ of a results folder
     #[arg(required = true, value_name = "LOG")]
     pub(crate) logs: Vec<PathBuf>,
-    /// Folder that paths in the settings are relative to [default: the one it was run with]
+    /// Folder that relative paths in the settings start from [default: the one of the first run]
     #[arg(long, value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompareArgs {
-    /// One results folder
+    /// The first results folder
     pub(crate) left: PathBuf,
-    /// Another
+    /// The second results folder
     pub(crate) right: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct MethodsArgs {
-    /// A method: all about it
+    /// A method to describe in full
     #[arg(value_name = "NAME", conflicts_with = "page")]
     pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) list: ListArgs,
-    /// Write a page about all of them into this folder, with a picture of each
+    /// Write a page about all methods into this folder, with a picture of each
     #[arg(long, value_name = "DIR", conflicts_with = "json", value_parser = output())]
     pub(crate) page: Option<PathBuf>,
 }
@@ -346,9 +345,9 @@ pub(crate) struct DataArgs {
 pub(crate) enum DataCommand {
     /// Write an embedded dataset as LIBSVM text to standard output
     Export {
-        /// Which one
+        /// The dataset
         dataset: Embedded,
-        /// Which part
+        /// The part of it
         #[arg(long, value_enum, default_value_t = SplitArg::Train)]
         split: SplitArg,
     },
@@ -358,7 +357,7 @@ pub(crate) enum DataCommand {
         /// folder of IDX files
         dataset: String,
         /// Number of features of a file [default: its largest index, or its columns]
-        #[arg(long)]
+        #[arg(long, value_parser = whole::<usize>)]
         features: Option<usize>,
         #[command(flatten)]
         layout: LayoutArgs,
@@ -368,13 +367,13 @@ pub(crate) enum DataCommand {
 /// What a file does not say of itself: keys of `[problem]`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LayoutArgs {
-    /// The label's column in a table, by name or number from 1; of an NPZ file its array
+    /// The column with the labels, by name or by number from 1; in an NPZ file, the array with the labels
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
-    /// Whether the first line of a table has names [default: found out]
+    /// Whether the first line of a table has names [default: detected]
     #[arg(long, value_name = "BOOL")]
     pub(crate) header: Option<bool>,
-    /// What stands between the cells of a table [default: found out]
+    /// The character between the cells of a table [default: detected]
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) separator: Option<String>,
     /// Columns of a table to leave out, by name or number from 1
@@ -401,8 +400,8 @@ pub(crate) enum SplitArg {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InspectArgs {
-    /// NAME as in `oneway topologies`, NAME:petals=4,agents=20, or the path of an edge list; several stand
-    /// side by side
+    /// NAME as in `oneway topologies`, NAME:petals=4,agents=20, or the path of an edge list; several are
+    /// shown side by side
     #[arg(value_name = "TOPOLOGY")]
     pub(crate) topologies: Vec<String>,
     #[command(flatten)]
@@ -410,19 +409,19 @@ pub(crate) struct InspectArgs {
     /// λ of the methods with momentum, in (0, 1]
     #[arg(long, value_name = "LAMBDA", default_value_t = 0.1, allow_negative_numbers = true)]
     pub(crate) momentum: f64,
-    /// Methods whose largest stable step is asked for: names as in `oneway methods`, or `all`
+    /// Methods to compute the largest stable step of: names as in `oneway methods`, or `all`
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = crate::studies::inspect::METHODS)]
     pub(crate) methods: Vec<String>,
-    /// R as a weighted edge list; goes with --push
+    /// R as a weighted edge list; needs --push
     #[arg(long, value_name = "FILE", requires = "push")]
     pub(crate) pull: Option<PathBuf>,
-    /// C as a weighted edge list; goes with --pull
+    /// C as a weighted edge list; needs --pull
     #[arg(long, value_name = "FILE", requires = "pull")]
     pub(crate) push: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Folder for drawings of the networks, as SVG, PNG and PDF; without it none are made
+    /// Folder for drawings of the networks, as SVG, PNG and PDF [default: no drawings]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
 }

@@ -15,23 +15,23 @@ pub(crate) struct ClaimsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClaimsCommand {
-    /// Run all methods under many readings, and say in which each claim holds; writes map.json, map.csv,
-    /// summary.json and figures
+    /// Run all methods under many readings, and say under which of them each claim holds; writes map.json,
+    /// map.csv, summary.json and figures
     Map(MapArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct MapArgs {
-    /// Run on samples that nobody has seen, of a seed made of the hashes of rules and readings: these runs decide
+    /// Run on fresh samples, with a seed made from the hashes of the rules and the readings: these runs decide
     #[arg(long)]
     pub(crate) confirm: bool,
     /// Folder for the results [default: out/claims; with --confirm out/claims-confirm]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
-    /// Another space of readings than experiments/claims/readings.toml
+    /// Readings in place of experiments/claims/readings.toml
     #[arg(long, value_name = "FILE")]
     pub(crate) readings: Option<PathBuf>,
-    /// Other rules than experiments/claims/rules.toml
+    /// Rules in place of experiments/claims/rules.toml
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
     /// Compute every cell again, also those that an earlier run has finished

@@ -15,35 +15,35 @@ use crate::draw::paper::written::TableFormat;
 
 /// The quantities, for the help of `--y`.
 const QUANTITIES: &str = "loss F(x̄), gap F(x̄) − F*, gradient ‖∇F(x̄)‖², agents-gradient (1/n) Σ ‖∇F(x_i)‖², \
-distance ‖x̄ − x*‖², consensus (1/n) Σ ‖x_i − x̄‖², accuracy of tests, tracking, momentum and conservation errors; names of columns of \
-curves.csv will do too";
+distance ‖x̄ − x*‖², consensus (1/n) Σ ‖x_i − x̄‖², accuracy of tests, tracking, momentum and conservation errors; or the name of a column \
+of curves.csv";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlotArgs {
-    /// Results folders; of several, the topologies that all have are drawn, and methods that several have
-    /// are told apart by their folder
+    /// Results folders; with several, topologies that all of them have are drawn, and a method that is in
+    /// several is named with its folder
     #[arg(required = true, value_name = "DIR")]
     pub(crate) dirs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) choice: ChoiceArgs,
-    /// What is drawn, a figure for each:
-    #[arg(long, value_name = "QUANTITY", value_delimiter = ',', default_value = "gradient", help = format!("What is drawn, a figure for each: {QUANTITIES}"))]
+    /// Quantities to draw, one figure each:
+    #[arg(long, value_name = "QUANTITY", value_delimiter = ',', default_value = "gradient", help = format!("Quantities to draw, one figure each: {QUANTITIES}"))]
     pub(crate) y: Vec<String>,
-    /// What it is drawn against: iterations, bytes sent over all links, virtual time (where there is a
-    /// clock), or seconds in rounds
+    /// The x axis: iterations, bytes sent over all links, virtual time (where there is a clock), or seconds
+    /// spent in rounds
     #[arg(long, value_enum, default_value_t = XArg::Iteration, conflicts_with = "against")]
     pub(crate) x: XArg,
-    /// A setting that was swept, such as method.SMTPP.momentum: draws where methods ended against it. Twice:
-    /// a map of two settings
+    /// Draw final values against a setting that was swept, such as method.SMTPP.momentum; given twice, a map
+    /// of two settings
     #[arg(long, value_name = "SETTING")]
     pub(crate) against: Vec<String>,
-    /// With --against: recorded states at the end of each run, the mean of which is drawn
+    /// With --against: draw the mean of the last N recorded states of each run
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), requires = "against")]
     pub(crate) last: u32,
-    /// The band about a line; the caption says what it is
+    /// The band around a line; the caption says what it shows
     #[arg(long, value_enum, default_value_t = Band::Minmax)]
     pub(crate) band: Band,
-    /// Width and height, as in 8.5x6cm, or a width alone [default: 18cm, or that of the preset]
+    /// Width and height, as in 8.5x6cm, or a width alone [default: 18cm, or the width of the preset]
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Size>,
     /// Width and text for a journal or conference
@@ -52,14 +52,14 @@ pub(crate) struct PlotArgs {
     /// Size of the text in points [default: that of the preset; 8 with --size, else 10.5]
     #[arg(long, value_name = "PT", value_parser = points)]
     pub(crate) font_size: Option<f64>,
-    /// With a title, the usual one or --title=TEXT [default: with the usual one, unless --size or --preset
-    /// is given: papers have captions]
+    /// Draw a title: the usual one, or your own with --title=TEXT [default: the usual one; none with --size
+    /// or --preset, because papers have captions]
     #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) title: Option<String>,
-    /// Without a title
+    /// Draw no title
     #[arg(long, conflicts_with = "title")]
     pub(crate) no_title: bool,
-    /// Label of the x axis in place of the usual one; an index follows a low line: c_π
+    /// Label of the x axis in place of the usual one; write an index after an underscore: c_π
     #[arg(long, value_name = "TEXT")]
     pub(crate) x_label: Option<String>,
     /// Label of the y axis in place of the usual one
@@ -68,7 +68,7 @@ pub(crate) struct PlotArgs {
     /// Colours and dashes
     #[arg(long, value_enum, default_value_t = Colours::Oneway)]
     pub(crate) palette: Colours,
-    /// Where the names of lines stand
+    /// Where to write the names of lines
     #[arg(long, value_enum, default_value_t = Labels::Auto)]
     pub(crate) labels: Labels,
     /// A logarithmic x axis [default: where it helps]
@@ -83,25 +83,25 @@ pub(crate) struct PlotArgs {
     /// A linear y axis
     #[arg(long)]
     pub(crate) linear_y: bool,
-    /// Only what is at this x or beyond
+    /// Draw only from this x on
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) from: Option<f64>,
-    /// Only what is at this x or before
+    /// Draw only up to this x
     #[arg(long, value_name = "X", allow_negative_numbers = true)]
     pub(crate) to: Option<f64>,
-    /// Files to write; pgf is for \input in LaTeX, csv has the points that are drawn
+    /// Files to write
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Format::Svg, Format::Png, Format::Pdf])]
     pub(crate) format: Vec<Format>,
-    /// Text in SVG files
+    /// How to write text in SVG files
     #[arg(long, value_enum, default_value_t = Fonts::Embedded)]
     pub(crate) fonts: Fonts,
-    /// Pixels an inch in PNG files
+    /// Pixels per inch in PNG files
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(20..=2400))]
     pub(crate) dpi: u32,
-    /// Folder for the files [default: plots/ in the results folder; of several, out/plots]
+    /// Folder for the files [default: plots/ in the results folder; with several, out/plots]
     #[arg(long, value_name = "DIR", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
-    /// Name of the files, without ending, where there is one figure [default: topology and quantity]
+    /// Name of the files without their ending, if there is only one figure [default: topology and quantity]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 }
@@ -122,20 +122,20 @@ pub(crate) struct TableArgs {
     pub(crate) dir: PathBuf,
     #[command(flatten)]
     pub(crate) choice: ChoiceArgs,
-    /// What is shown, a table for each:
-    #[arg(long, value_name = "QUANTITY", value_delimiter = ',', default_value = "gradient", help = format!("What is shown, a table for each: {QUANTITIES}"))]
+    /// Quantities to show, one table each:
+    #[arg(long, value_name = "QUANTITY", value_delimiter = ',', default_value = "gradient", help = format!("Quantities to show, one table each: {QUANTITIES}"))]
     pub(crate) y: Vec<String>,
     /// A setting that was swept, such as method.SMTPP.momentum: its values are the columns, in a table for
     /// each topology [default: topologies are the columns]
     #[arg(long, value_name = "SETTING")]
     pub(crate) against: Option<String>,
-    /// Recorded states at the end of each run, the mean of which is shown
+    /// Show the mean of the last N recorded states of each run
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) last: u32,
-    /// How it is written
+    /// Format of the table
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) format: TableFormat,
-    /// File to write it into [default: standard output]
+    /// File to write the table to [default: standard output]
     #[arg(long, value_name = "FILE", value_parser = output())]
     pub(crate) out: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ use oneway_experiment::set;
 use oneway_experiment::spec::{LinksSpec, TopologySpec};
 use toml::{Table, Value};
 
-pub(crate) use flags::TopologyFlags;
+pub(crate) use flags::{TopologyFlags, whole};
 
 /// A topology to look at.
 #[derive(Debug)]

@@ -95,7 +95,7 @@ impl Shown {
         (self.stamps, self.new) = (stamps, true);
     }
 
-    /// Its curve, of at most so many points a line.
+    /// Its curve, with at most `most` points a line.
     pub(super) fn curve(&self, most: usize) -> Curve {
         let number = |value: Option<f64>| value.unwrap_or(f64::NAN);
         let axes = AXES.map(|against| {

@@ -170,7 +170,7 @@ fn line(
     ))
 }
 
-/// How long rounds of so many agents take, measured once each.
+/// How long a round takes, by the number of agents; each is measured once.
 struct Work<'a> {
     setup: Setup<'a>,
     precision: Precision,

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 /// A step by chance: operation, three operands (as shares of what is there) and a constant.
 pub(crate) type Chosen = (u8, [u16; 3], f64);
 
-/// A program of so many inputs and results.
+/// A program with these numbers of inputs and results.
 fn program(inputs: usize, steps: &[Chosen], results: &[u16], count: usize) -> Program {
     let mut symbols: Vec<Symbol> = vec![];
     let mut instructions = vec![];

@@ -274,7 +274,7 @@ fn missing(path: &Path, split: Split) -> Error {
     Error::File {
         path: std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
         message: format!(
-            "No such file: it is looked for there, as `{key}` says; {near}known by name, without a file, are {}",
+            "No such file: {near}`{key}` must be the path of a file, or one of {}",
             names.join(", ")
         ),
     }

@@ -88,7 +88,11 @@ impl ProblemSpec {
         }
         let kind = fields.choice("kind", &kinds)?;
         let seed = fields.count("seed")?.unwrap_or(run.seed);
-        let spec = match fields.required("kind", kind)? {
+        let Some(kind) = kind else {
+            let names: Vec<&str> = kinds.iter().map(|(name, _)| *name).collect();
+            return fields.missing("kind", &format!("one of {}", names.join(", ")));
+        };
+        let spec = match kind {
             Kind::Logistic => {
                 let (dataset, test) = (fields.file("dataset")?, fields.file("test")?);
                 let features = dimension(&mut fields, "features", run.agents)?;

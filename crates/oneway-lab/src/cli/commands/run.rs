@@ -76,6 +76,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode> {
     let mut screen = Screen::stdout();
     table::show(&mut screen, &plan.entries, &ran);
     table::starved(&plan.entries, &ran).iter().for_each(|line| screen.text(line));
+    table::diverged(&ran).iter().for_each(|line| screen.text(line));
     written.iter().for_each(|path| screen.file(path));
     let ended = table::ended(&ran, cells.len());
     screen.summary(&format!("{ended}; {:.1} s", started.elapsed().as_secs_f64()));

@@ -82,6 +82,14 @@ pub(crate) fn ended(ran: &[Ran<'_>], planned: usize) -> String {
     format!("{}: {}", counted(planned as u64, "run"), some.collect::<Vec<_>>().join(", "))
 }
 
+/// What helps against runs that diverged.
+pub(crate) fn diverged(ran: &[Ran<'_>]) -> Option<&'static str> {
+    let any = ran.iter().any(|ran| ran.result.end.status == CellStatus::Diverged);
+    any.then_some(
+        "diverged: the step is too large for this problem on this network; try a smaller one, or let `oneway tune` find it",
+    )
+}
+
 /// What must be said of methods whose push-sum weights ran dry.
 pub(crate) fn starved(entries: &[Entry], ran: &[Ran<'_>]) -> Vec<String> {
     let line = |entry: &Entry| {

@@ -44,7 +44,7 @@ pub(crate) fn tune(args: &TuneArgs) -> Result<ExitCode> {
     screen.text(&search.budget());
     screen.gap();
     comparison.show(&mut screen);
-    screen.text("on samples that tuning has not seen, with the seeds of the file");
+    screen.text("compared on samples that were not used for tuning, with the seeds of the file");
     screen.gap();
     for (path, topology) in tuned {
         screen.text(&format!("{}  ({topology})", path.display()));

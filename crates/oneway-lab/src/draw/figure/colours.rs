@@ -7,11 +7,11 @@ use super::palette::{Color, DASHES, Palette, Style, color};
 /// Which colours and dashes tell the lines of a figure apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Colours {
-    /// A colour for each method, the same in every figure; the colour-blind can tell them apart
+    /// A colour for each method, the same in every figure, and safe for colour-blind readers
     Oneway,
-    /// The same colours, and dashes of its own for each of up to five lines: nobody needs the colours
+    /// The same colours, and for up to five lines different dashes, so that colours are not needed
     Safe,
-    /// Greys and dashes, for print without colour: fifteen lines differ
+    /// Greys and dashes, for print without colour, for up to fifteen lines
     Grey,
 }
 

@@ -28,7 +28,7 @@ pub(crate) enum Format {
     Png,
     /// Vector graphics for \includegraphics
     Pdf,
-    /// Source for LaTeX, to be \input: pgfplots
+    /// LaTeX source for \input, with pgfplots
     Pgf,
     /// The points that are drawn
     Csv,
@@ -37,9 +37,9 @@ pub(crate) enum Format {
 /// What the text of an SVG is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Fonts {
-    /// Text, with the letters that it needs inside the file: it can be searched and changed
+    /// As text, with the letters of the fonts inside the file: it can be searched and changed
     Embedded,
-    /// Outlines: it looks the same in every program
+    /// As outlines: it looks the same in every program
     Paths,
 }
 

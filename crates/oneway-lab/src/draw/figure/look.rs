@@ -24,7 +24,7 @@ pub(crate) enum Labels {
     Direct,
     /// Below the plot
     Legend,
-    /// Nowhere: the caption of the paper must say which line is which
+    /// Nowhere: the caption in the paper has to name the lines
     None,
 }
 
@@ -59,17 +59,17 @@ pub(crate) enum Preset {
     Ieee,
     /// Both columns: 18.19 cm, 8 pt
     IeeeWide,
-    /// The text of NeurIPS, and of ICLR: 13.97 cm, 9 pt
+    /// The text width of NeurIPS and ICLR: 13.97 cm, 9 pt
     Neurips,
-    /// Two figures side by side in it: 6.8 cm, 8 pt
+    /// Half of that, for two figures side by side: 6.8 cm, 8 pt
     NeuripsHalf,
     /// A column of ICML: 8.25 cm, 8 pt
     Icml,
     /// Both columns: 17.15 cm, 8 pt
     IcmlWide,
-    /// The text of JMLR: 15.24 cm, 9 pt
+    /// The text width of JMLR: 15.24 cm, 9 pt
     Jmlr,
-    /// The text of Springer's LNCS: 12.2 cm, 8 pt
+    /// The text width of Springer's LNCS: 12.2 cm, 8 pt
     Lncs,
     /// A column of Elsevier's journals: 9 cm, 8 pt
     Elsevier,

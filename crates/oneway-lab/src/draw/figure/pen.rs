@@ -21,7 +21,7 @@ impl Pen {
         self.open_root((class, id), (width, height), [fixed(width), fixed(height)]);
     }
 
-    /// The root element of a figure with a size on paper; a unit of the drawing is so many cm long.
+    /// The root element of a figure with a size on paper; a unit of the drawing is `unit` cm long.
     pub(crate) fn root_of_size(&mut self, class: &str, id: &str, (width, height): (f64, f64), unit: f64) {
         let cm = |length: f64| Some(format!("{}cm", number(unit * length)));
         self.open_root((class, id), (width, height), [cm(width), cm(height)]);

@@ -50,7 +50,7 @@ pub(crate) fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
     pixels.encode_png().context("cannot write the figure as PNG")
 }
 
-/// An SVG with a size on paper in pixels, so many an inch, which the file says.
+/// An SVG with a size on paper as a PNG of `dpi` pixels an inch, which the file says.
 pub(crate) fn png_of_dpi(svg: &str, dpi: f64) -> Result<Vec<u8>> {
     let png = png(svg, (dpi / 96.0) as f32)?;
     physical::with_density(&png, dpi).context("cannot say the size of the figure in its PNG")

@@ -57,7 +57,7 @@ pub(crate) fn comparison(all: &[Inspection]) -> Option<String> {
     let worst = limits.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     (best.1 >= NOTABLE * worst.1).then(|| {
         format!(
-            "Of the full digraphs, {} bears the largest effective step of SMTPP, {} times that of {}, which bears the \
+            "Of the full digraphs, {} allows the largest effective step of SMTPP, {} times that of {}, which allows the \
              smallest.",
             best.0,
             number(best.1 / worst.1),
@@ -138,10 +138,10 @@ fn momentum(facts: &Inspection, graph: &str, place: &str) -> Option<String> {
     let ratio = smtpp / push_pull;
     if ratio >= NOTABLE {
         let times = number(ratio);
-        Some(format!("SMTPP (λ = {λ}) on {place} bears {times} times the step of Push-Pull."))
+        Some(format!("SMTPP (λ = {λ}) on {place} allows {times} times the step of Push-Pull."))
     } else if ratio <= 1.0 / NOTABLE {
         let share = number(ratio);
-        Some(format!("Momentum costs on {place}: SMTPP (λ = {λ}) bears {share} of the step of Push-Pull."))
+        Some(format!("Momentum costs on {place}: SMTPP (λ = {λ}) allows {share} of the step of Push-Pull."))
     } else {
         None
     }
@@ -155,7 +155,7 @@ fn place(facts: &Inspection, graphs: [&str; 2], places: [&str; 2]) -> Option<Str
         if first >= second { (first / second, places) } else { (second / first, [places[1], places[0]]) };
     (ratio >= NOTABLE).then(|| {
         format!(
-            "SMTPP bears {} times the effective step on {better} that it bears on {worse}.",
+            "SMTPP allows {} times the effective step on {better} that it allows on {worse}.",
             number(ratio)
         )
     })
@@ -167,7 +167,7 @@ fn against_central(facts: &Inspection) -> Option<String> {
     let best = best.max_by(f64::total_cmp)?;
     (central >= NOTABLE * best).then(|| {
         format!(
-            "If everyone heard everyone, the same momentum would bear {}: the network costs SMTPP a factor of {}.",
+            "If everyone heard everyone, the same momentum would allow {}: the network costs SMTPP a factor of {}.",
             number(central),
             number(central / best)
         )

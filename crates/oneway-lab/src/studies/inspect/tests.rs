@@ -92,17 +92,17 @@ fn momentum_gains_or_costs_as_the_limits_have_it() {
     assert_says(
         &facts,
         &[
-            "SMTPP (λ = 0.1) on the full digraph bears 15 times the step of Push-Pull.",
-            "Momentum costs on weight-1 trees: SMTPP (λ = 0.1) bears 0.75 of the step of Push-Pull.",
-            "SMTPP bears 12.5 times the effective step on the full digraph that it bears on weight-1 trees.",
-            "If everyone heard everyone, the same momentum would bear 38: the network costs SMTPP a factor of 12.67.",
+            "SMTPP (λ = 0.1) on the full digraph allows 15 times the step of Push-Pull.",
+            "Momentum costs on weight-1 trees: SMTPP (λ = 0.1) allows 0.75 of the step of Push-Pull.",
+            "SMTPP allows 12.5 times the effective step on the full digraph that it allows on weight-1 trees.",
+            "If everyone heard everyone, the same momentum would allow 38: the network costs SMTPP a factor of 12.67.",
         ],
     );
     facts.limits =
         vec![limit("smtpp", "full", 0.01), limit("smtpp", "trees", 0.04), limit("csgdm", "complete", 0.04)];
     assert_says(
         &facts,
-        &["SMTPP bears 4 times the effective step on weight-1 trees that it bears on the full digraph."],
+        &["SMTPP allows 4 times the effective step on weight-1 trees that it allows on the full digraph."],
     );
 }
 
@@ -195,5 +195,5 @@ fn several_topologies_are_ranked_by_what_they_bear() {
     assert_eq!(comparison(&[named("ring", 1.0)]), None);
     assert_eq!(comparison(&[named("ring", 1.0), named("star", 1.01)]), None);
     let said = comparison(&[named("ring", 1.0), named("star", 3.0), named("grid", 2.0)]).unwrap();
-    assert!(said.contains("star bears the largest") && said.contains("3 times that of ring"), "{said}");
+    assert!(said.contains("star allows the largest") && said.contains("3 times that of ring"), "{said}");
 }

@@ -14,16 +14,16 @@ pub(crate) struct Question {
     pub(crate) over: String,
     #[command(flatten)]
     pub(crate) flags: TopologyFlags,
-    /// λ of SMTPP, several with commas between them
+    /// Values of SMTPP's λ, with commas between them
     #[arg(long, value_name = "LAMBDAS", value_delimiter = ',', default_value = "0.02,0.05,0.1,0.2,0.5,1")]
     pub(crate) momentum: Vec<f64>,
-    /// Which links: full, trees, lazy-trees; several with commas between them
+    /// Links to use: full, trees, lazy-trees, with commas between them
     #[arg(long, value_name = "GRAPHS", value_delimiter = ',', default_value = "full,trees", value_parser = subgraph)]
     pub(crate) graph: Vec<Subgraph>,
 }
 
 fn over() -> String {
-    format!("What changes: a parameter of the family, or `agents`; as {}", EXAMPLES)
+    format!("The parameter of the family to vary, or `agents`, with its values: {}", EXAMPLES)
 }
 
 fn subgraph(name: &str) -> Result<Subgraph, oneway::Error> {

@@ -87,7 +87,7 @@ pub(crate) fn summary(sweep: &Sweep, rows: &[Row]) -> String {
     match gains.len() {
         0 => format!("{} on {}: limits of Push-Pull alone", counted(rows.len() as u64, "row"), sweep.family),
         all => format!(
-            "SMTPP bears a larger step than Push-Pull in {more} of {all} cases on {}, {} times as large at most",
+            "SMTPP allows a larger step than Push-Pull in {more} of {all} cases on {}, {} times as large at most",
             sweep.family,
             short(most)
         ),

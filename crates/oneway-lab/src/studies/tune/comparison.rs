@@ -150,11 +150,15 @@ impl Comparison {
         columns.chunks(SIDE_BY_SIDE).for_each(|columns| screen.table(&self.part(columns)));
         let settings = || self.results.iter().flatten().flatten();
         let (of, edge) = (settings().count(), settings().filter(|score| score.edge).count());
-        screen.text(&format!(
-            "* the lowest mean ± standard error of its column, and those within two standard errors of it; – no step that was \
-             tried, or not every repetition, ends better than it began\n{edge} of {of} settings lie at the edge of the grid: more \
-             may be gained beyond it",
-        ));
+        screen.text(
+            "* the lowest mean ± standard error of its column, and all within two standard errors of it; – no step was found \
+             with which every repetition ends better than it began",
+        );
+        if edge > 0 {
+            screen.text(&format!(
+                "{edge} of {of} settings lie at the edge of the grid: better ones may lie beyond it"
+            ));
+        }
     }
 
     fn part(&self, columns: &[usize]) -> Lines {

@@ -218,12 +218,14 @@ impl<'e> Search<'e> {
     pub(crate) fn summary(&self) -> String {
         let found = self.trials.iter().filter(|trial| trial.score.is_some()).count();
         let own = self.trials.iter().filter(|trial| trial.score.is_some() && trial.own).count();
-        format!(
-            "{} tuned: {} better than the file's own, which stays in {own}; none in {}",
-            counted(self.trials.len() as u64, "setting"),
-            found - own,
-            self.trials.len() - found,
-        )
+        let ends = [
+            (found - own, "better than in the file"),
+            (own, "as good as tuning could find, and kept"),
+            (self.trials.len() - found, "without a step that works"),
+        ];
+        let some = ends.iter().filter(|(count, _)| *count > 0).map(|(count, end)| format!("{count} {end}"));
+        let tuned = counted(self.trials.len() as u64, "setting");
+        format!("{tuned} tuned: {}", some.collect::<Vec<_>>().join("; "))
     }
 
     /// What each method was given, in a line.
@@ -233,9 +235,10 @@ impl<'e> Search<'e> {
             range => format!("{} rounds", range.map_or(0, |(rounds, _)| rounds)),
         };
         format!(
-            "for each method on each topology: {CANDIDATES} candidates and the file's own setting, {rounds} in all, of each of \
-             {} repetition(s); score: mean {} over the last quarter of the run",
-            self.repetitions, self.by,
+            "for each method on each topology: {CANDIDATES} candidates and the file's own setting, {rounds} in all, with {}; \
+             score: mean {} over the last quarter of the run",
+            counted(self.repetitions, "repetition"),
+            self.by,
         )
     }
 

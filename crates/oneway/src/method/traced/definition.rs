@@ -128,7 +128,7 @@ impl Section {
         }
     }
 
-    /// The inputs behind the common ones, in order, of a method that keeps and sends so many numbers.
+    /// The inputs behind the common ones, in order, of a method that keeps and sends these counts of numbers.
     pub(super) fn inputs(self, kept: usize, sends: [usize; 2]) -> Vec<(Space, usize)> {
         let all = |space: Space, count: usize| (0..count).map(move |i| (space, i));
         let gradients = || all(Space::Gradient, 1).chain(all(Space::Other, 1));

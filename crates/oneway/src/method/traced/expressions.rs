@@ -100,8 +100,8 @@ impl Node {
 const MOST: usize = 1 << 16;
 
 impl Expressions {
-    /// None yet, of a method that keeps numbers with these letters and sends so many on the pull graph and on
-    /// the push graph.
+    /// None yet, of a method that keeps numbers with these letters; `sends` is how many it sends on the pull
+    /// graph and on the push graph.
     pub fn new(method: &str, names: &[&str], sends: [usize; 2], constants: [OfRound; 2]) -> Result<Self> {
         static BOOKS: AtomicU32 = AtomicU32::new(0);
         let wrong = |fault: String| Error::Definition {

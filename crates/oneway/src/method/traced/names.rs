@@ -1,7 +1,7 @@
 //! Names that are given at run time, kept for as long as the process lives.
 //!
 //! Programs hold names by reference, since those of rules are known when they are compiled. So each name from
-//! elsewhere is stored once and for all; there may only be so many, of so many characters.
+//! elsewhere is stored once and for all. Their number is bounded, and so is their length.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
