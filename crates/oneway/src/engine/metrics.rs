@@ -11,7 +11,6 @@ use crate::engine::observe::View;
 use crate::engine::simulator::worth_threads;
 use crate::engine::sums::{Alone, Sums, Team, add, in_parts};
 use crate::graph::Topology;
-use crate::graph::topology::Stationary;
 use crate::method::{Network, Profile, Roles};
 use crate::numeric::Precision;
 use crate::numeric::row::{Agents, Rows, RowsMut};
@@ -292,7 +291,7 @@ fn estimates(sums: &mut Sums<'_>, view: &View<'_>, agents: Range<usize>) -> Vec<
 /// (1/n) Σ ‖v_i − n·π_C,i·v̄‖², for methods that track.
 fn tracking_error(sums: &mut Sums<'_>, view: &View<'_>) -> Result<Option<f64>> {
     let Some(tracker) = view.profile.roles.tracker else { return Ok(None) };
-    let Stationary { pull: π_r, push: π_c, .. } = view.topology.stationary(view.k)?;
+    let [π_r, π_c] = sums.stationary(view)?;
     // pushed mass keeps its sum and goes where π_C says; what is pulled keeps its mean by π_R and goes
     // everywhere
     let pulled = view.profile.network == Network::PullOnly;
@@ -322,7 +321,7 @@ fn average_by(sums: &mut Sums<'_>, view: &View<'_>) -> Result<Vec<f64>> {
         }
         (None, Network::Central) => view.estimate(sums.own.start).to_vec(), // all agents hold the same bits
         (None, _) => {
-            let π_r = &view.topology.stationary(view.k)?.pull;
+            let [π_r, _] = sums.stationary(view)?;
             sums.vector(view, |i| (π_r[i], view.estimate(i)))
         }
     })
@@ -332,13 +331,13 @@ fn average_by(sums: &mut Sums<'_>, view: &View<'_>) -> Result<Vec<f64>> {
 fn conservation_error(sums: &mut Sums<'_>, view: &View<'_>) -> Result<Option<f64>> {
     let Roles { tracker, tracked, weight, tracker_sent, .. } = view.profile.roles;
     let n = view.agents() as f64;
-    let π_r = match view.profile.network {
-        Network::PullOnly => Some(&view.topology.stationary(view.k)?.pull),
+    let π = match view.profile.network {
+        Network::PullOnly => Some(sums.stationary(view)?),
         _ => None,
     };
     let trackers = tracker.zip(tracked).map(|(tracker, tracked)| {
         let mut difference = sums.over_agents(view, view.d, |i, sum| {
-            let weight = π_r.map_or(1.0, |π_r| n * π_r[i]);
+            let weight = π.as_ref().map_or(1.0, |[π_r, _]| n * π_r[i]);
             add(sum, weight, view.vector(i, tracker));
             add(sum, -weight, view.vector(i, tracked));
         });

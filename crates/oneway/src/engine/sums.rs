@@ -3,12 +3,15 @@
 //! Agents are summed within fixed blocks, ascending, then the blocks, ascending. So sums have the same bits,
 //! whatever the threads and whichever process has which agent.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
+use crate::Result;
 use crate::engine::observe::View;
 use crate::engine::simulator::worth_threads;
+use crate::graph::topology::Stationary;
 
 /// The most blocks in which agents are summed; a constant, so that sums do not depend on threads.
 const BLOCKS: usize = 64;
@@ -133,6 +136,26 @@ impl<'t> Sums<'t> {
             let (weight, vector) = term(i);
             add(sums, weight, vector);
         })
+    }
+
+    /// π_R and π_C as the round of a view begins. Where processes share a run, that with agent 0 finds them for
+    /// all: it may take a while, and memory.
+    pub(super) fn stationary<'v>(&mut self, view: &View<'v>) -> Result<[Cow<'v, [f64]>; 2]> {
+        if self.is_whole() {
+            let Stationary { pull, push, .. } = view.topology.stationary(view.k)?;
+            return Ok([pull, push].map(|π| Cow::Borrowed(&π[..])));
+        }
+        let n = self.agents;
+        let found = if self.own.start == 0 { Some(view.topology.stationary(view.k)?) } else { None };
+        let mut both = vec![0.0; 2 * n];
+        self.in_turn(&mut both, |_, both| {
+            if let Some(Stationary { pull, push, .. }) = found {
+                both[..n].copy_from_slice(pull);
+                both[n..].copy_from_slice(push);
+            }
+        });
+        let push = both.split_off(n);
+        Ok([both, push].map(Cow::Owned))
     }
 
     /// Each process, in the order of agents, works on what the one before has made of the numbers, with its
@@ -281,20 +304,22 @@ mod tests {
                 let mut simulator = Simulator::new(setup).unwrap();
                 (0..5).for_each(|_| simulator.round().unwrap());
                 let expected = measure_many(&[simulator.view()], &extras).unwrap();
-                let measure = |mut process: Process| -> Vec<Measurement> {
+                let states: Vec<Vec<f64>> = (0..N).map(|i| simulator.view().state(i).to_vec()).collect();
+                let measure = &|mut process: Process| -> Vec<Measurement> {
                     let problem = problem(process.own.clone(), at_once);
                     let mut part = Snapshot::new(Setup { problem: &problem, ..setup }, 5).unwrap();
                     for i in 0..N {
                         let row = part.state_mut(i).unwrap();
                         row.fill(f64::NAN);
                         if process.own.contains(&i) {
-                            row.copy_from_slice(simulator.view().state(i));
+                            row.copy_from_slice(&states[i]);
                         }
                     }
                     measure_in(&mut process, &[part.view()], &extras).unwrap()
                 };
                 let found: Vec<_> = std::thread::scope(|scope| {
-                    let jobs = processes(cuts).into_iter().map(|process| scope.spawn(|| measure(process)));
+                    let jobs =
+                        processes(cuts).into_iter().map(|process| scope.spawn(move || measure(process)));
                     jobs.collect::<Vec<_>>().into_iter().map(|job| job.join().unwrap()).collect()
                 });
                 found.iter().for_each(|found| assert_eq!(*found, expected, "{cuts:?}"));
