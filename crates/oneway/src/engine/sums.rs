@@ -308,11 +308,11 @@ mod tests {
                 let measure = &|mut process: Process| -> Vec<Measurement> {
                     let problem = problem(process.own.clone(), at_once);
                     let mut part = Snapshot::new(Setup { problem: &problem, ..setup }, 5).unwrap();
-                    for i in 0..N {
+                    for (i, state) in states.iter().enumerate() {
                         let row = part.state_mut(i).unwrap();
                         row.fill(f64::NAN);
                         if process.own.contains(&i) {
-                            row.copy_from_slice(&states[i]);
+                            row.copy_from_slice(state);
                         }
                     }
                     measure_in(&mut process, &[part.view()], &extras).unwrap()
