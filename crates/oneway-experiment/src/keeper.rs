@@ -52,7 +52,12 @@ impl<'k> Keeper<'k> {
         let Some(path) = &self.path else { return };
         let view = engine.view();
         let (agents, width) = (view.agents(), view.profile.state.len(view.problem.dim()));
-        let found = match Checkpoint::read(path, self.key, agents * width) {
+        let found = Checkpoint::open(path, self.key, agents * width).and_then(|found| {
+            let Some(mut found) = found else { return Ok(None) };
+            let states: Vec<f64> = found.states().collect::<std::io::Result<_>>()?;
+            Ok(Some((found, states)))
+        });
+        let (found, states) = match found {
             Ok(Some(found)) => found,
             Ok(None) => return,
             Err(_) => {
@@ -61,9 +66,7 @@ impl<'k> Keeper<'k> {
             }
         };
         let Some(engine) = engine.resumable() else { return };
-        engine.resume_at(found.k, &mut |agent, row| {
-            row.copy_from_slice(&found.states[agent * width..][..width]);
-        });
+        engine.resume_at(found.k, &mut |agent, row| row.copy_from_slice(&states[agent * width..][..width]));
         (self.resumed_at, self.before, self.seconds) = (Some(found.k), found.points, found.seconds);
     }
 

@@ -46,8 +46,8 @@ impl Networked {
         Self::with(file, overrides, &mut Problems::default())
     }
 
-    /// The same for a process that has some of the agents, `own(n)` of n, and measures nothing: it has the data
-    /// of these only.
+    /// The same for a process that has some of the agents, `own(n)` of n, and finds no F*: it has the data of
+    /// these only.
     pub fn read_for(
         own: impl Fn(usize) -> Range<usize> + Send + 'static,
         file: &Path,
@@ -218,6 +218,12 @@ impl<'a> NetworkedCell<'a> {
     /// What is measured beside the rest. Where that takes F*, it may take a moment.
     pub fn extras(&self) -> Extras {
         self.cell.extras()
+    }
+
+    /// The same for a process that measures together with one that has the [extras](Self::extras): what
+    /// takes all of them, and nothing that has to be found.
+    pub fn shared_extras(&self) -> Extras {
+        Extras { agents: self.cell.entry.measure.agents, ..Extras::default() }
     }
 
     /// The method, as it is put together.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-pub use oneway_experiment::results::checkpoint::Checkpoint;
+pub use oneway_experiment::results::checkpoint::{Checkpoint, write};
 
 /// Where the checkpoint of a cell is.
 pub fn path(out: &Path, key: &str) -> PathBuf {

@@ -11,9 +11,8 @@ use oneway::registry::Registry;
 use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 
 use crate::args::Args;
-use crate::job::{Ending, job};
+use crate::job::{Ending, job, one_says};
 use crate::run::Asked;
-use crate::world::World;
 use crate::world::job::Job;
 
 /// Runs the command.
@@ -30,13 +29,15 @@ pub fn main(registry: Registry) -> ExitCode {
         eprintln!("oneway-mpi: MPI has begun already");
         return ExitCode::from(2);
     };
-    let args = match Args::try_parse() {
-        Ok(args) => args,
+    let parsed = Args::try_parse();
+    let code = |wrong: &clap::Error| ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(2));
+    let own = parsed.as_ref().err().map(code);
+    let args = match one_says(&world, parsed) {
+        Ok(Some(args)) => args,
+        Ok(None) => return own.unwrap_or(ExitCode::from(2)),
         Err(wrong) => {
-            if world.rank() == 0 {
-                let _ = wrong.print(); // nobody to tell of errors
-            }
-            return ExitCode::from(u8::try_from(wrong.exit_code()).unwrap_or(2));
+            let _ = wrong.print(); // nobody to tell of errors
+            return code(&wrong);
         }
     };
     match registry.install().map_err(Into::into).and_then(|()| job(&world, &args, &asked)) {

@@ -29,7 +29,7 @@ pub(crate) fn job<W: World>(world: &W, args: &Args, asked: &Asked) -> Result<End
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let out = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("{stem}-mpi")));
     let Some(experiment) = one_says(world, prepare(world, args))? else { return Ok(Ending::SaidElsewhere) };
-    if one_says(world, same(world, &experiment))?.is_none() {
+    if one_says(world, same(world, &experiment, args.checkpoint_every))?.is_none() {
         return Ok(Ending::SaidElsewhere);
     }
     let ready = if world.rank() == 0 { experiment.prepare(&out) } else { Ok(()) };
@@ -106,11 +106,11 @@ fn own_of(agents: usize, ranks: usize, rank: usize) -> std::ops::Range<usize> {
     if ranks <= agents { block(agents, ranks, rank) } else { 0..agents }
 }
 
-/// Whether all processes have the same experiment and build.
-fn same<W: World>(world: &W, experiment: &Networked) -> Result<()> {
+/// Whether all processes have the same experiment and build, and meet for checkpoints in the same rounds.
+fn same<W: World>(world: &W, experiment: &Networked, checkpoint_every: u64) -> Result<()> {
     const WORDS: usize = 8;
     let keys: Vec<String> = experiment.cells().iter().map(|cell| cell.key().to_owned()).collect();
-    let hash = sha256(keys.join(" ")).into_bytes();
+    let hash = sha256(format!("{checkpoint_every} {}", keys.join(" "))).into_bytes();
     let word = |hex: &[u8]| u32::from_str_radix(&String::from_utf8_lossy(hex), 16).map_or(0.0, f64::from);
     let all = world.all_gather(&hash.chunks(8).map(word).collect::<Vec<f64>>());
     let ranks: Vec<&[f64]> = all.chunks(WORDS).collect();
@@ -120,7 +120,7 @@ fn same<W: World>(world: &W, experiment: &Networked) -> Result<()> {
         true if others.is_empty() => Ok(()),
         true => bail!("another experiment than rank 0"),
         false => bail!(
-            "another file, other data or another build than on rank 0 on rank {}: all must have the same",
+            "another file, other settings, other data or another build than on rank 0 on rank {}: all must have the same",
             others.join(", ")
         ),
     }
@@ -128,7 +128,7 @@ fn same<W: World>(world: &W, experiment: &Networked) -> Result<()> {
 
 /// Whether all processes are well. The error of the first that is not is returned to it alone; the others get
 /// nothing.
-fn one_says<W: World, R>(world: &W, own: Result<R>) -> Result<Option<R>> {
+pub(crate) fn one_says<W: World, R, E>(world: &W, own: Result<R, E>) -> Result<Option<R>, E> {
     let (rank, size) = (world.rank(), world.size());
     let [first] = world.max([if own.is_err() { (size - rank) as f64 } else { 0.0 }]);
     match (own, first) {

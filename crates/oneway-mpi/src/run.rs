@@ -6,20 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use oneway::engine::is_sound;
 use oneway::engine::metrics::Measurement;
-use oneway::engine::part::{Part, Slab};
+use oneway::engine::part::Part;
 use oneway::engine::record::Recorder;
+use oneway::engine::{hash_states, is_sound};
 use oneway::numeric::Precision;
 use oneway_experiment::networked::{Ended, NetworkedCell};
 
 use crate::blocks::block;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{self, Checkpoint};
 use crate::links::Links;
-use crate::world::{Message, Row, World};
-
-/// The kind of messages with states.
-const STATES: i32 = 2;
+use crate::states;
+use crate::team::Ranks;
+use crate::world::{Row, World};
 
 /// Seconds between two moments at which processes look whether one of them was asked to stop.
 const AGREE_EVERY: f64 = 0.1;
@@ -94,7 +93,7 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
         let setup = cell.setup();
         let n = setup.problem.agents();
         let width = setup.method.profile_on(setup.problem).state.len(setup.problem.dim());
-        let extras = if world.rank() == 0 { cell.extras() } else { Default::default() };
+        let extras = if world.rank() == 0 { cell.extras() } else { cell.shared_extras() };
         let mut begun = Self {
             world,
             cell,
@@ -116,7 +115,7 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
     fn resume(&mut self, n: usize) -> Result<()> {
         let mut found = Ok(None);
         if self.world.rank() == 0 && self.how.resume {
-            found = Checkpoint::read(self.how.checkpoint, self.cell.key(), n * self.width);
+            found = Checkpoint::open(self.how.checkpoint, self.cell.key(), n * self.width);
         }
         let k = found.as_ref().ok().and_then(Option::as_ref).map_or(-1.0, |found| found.k as f64);
         let [k, wrong] = self.world.max([k, if found.is_err() { 1.0 } else { 0.0 }]);
@@ -125,24 +124,14 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
         if k < 0.0 {
             return Ok(());
         }
-        let (rank, ranks, width) = (self.world.rank(), self.world.size(), self.width);
         let mut states = self.part.states();
-        if let Some(Checkpoint { k, seconds, points, states: kept }) = found {
-            for (agent, row) in kept.chunks_exact(width.max(1)).enumerate() {
-                let to = &mut states.numbers[agent * states.stride..][..width];
-                to.iter_mut().zip(row).for_each(|(to, x)| *to = T::from_f64(*x));
-            }
-            (self.before, self.first, self.seconds_before) = (points, k, seconds);
-            let part = |peer| {
-                let agents = block(n, ranks, peer);
-                let items = &states.numbers[agents.start * states.stride..agents.end * states.stride];
-                Message { peer, kind: STATES, items }
-            };
-            self.world.exchange((1..ranks).map(part).collect(), vec![]);
+        self.first = k as u64;
+        if let Some(mut found) = found {
+            let handed = states::hand_out(self.world, &mut states, self.width, found.states());
+            self.or_abort(handed.with_context(|| self.how.checkpoint.display().to_string()));
+            (self.before, self.seconds_before) = (found.points, found.seconds);
         } else {
-            self.first = k as u64;
-            let own = own_rows(&mut states, block(n, ranks, rank));
-            self.world.exchange(vec![], vec![Message { peer: 0, kind: STATES, items: own }]);
+            states::receive(self.world, &mut states);
         }
         self.part.resume(self.first);
         self.resumed = true;
@@ -173,11 +162,8 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
             let ends = unsound || k >= rounds;
             let due = self.how.every > 0 && k.is_multiple_of(self.how.every) && k > self.first;
             let saves = !ends && (due || stop || save);
-            if recorded || ends || saves {
-                self.gather();
-            }
-            if recorded && self.world.rank() == 0 {
-                let done = self.recorder.record(&self.part.view());
+            if recorded {
+                let done = self.recorder.record_in(&mut Ranks(self.world), &self.part.view());
                 self.or_abort(done.context("it cannot be measured"));
             }
             if ends {
@@ -187,7 +173,7 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
                 let ended = self.ended(unsound, stepping, observing);
                 return Ok(Reached::End { ended, messages });
             }
-            if saves && self.world.rank() == 0 {
+            if saves {
                 let saved = self.save(stepping);
                 if stop {
                     self.or_abort(saved);
@@ -215,8 +201,8 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
 
     fn is_sound(&mut self) -> bool {
         let own = self.part.own();
-        let mut states = self.part.states();
-        let rows = own_rows(&mut states, own);
+        let states = self.part.states();
+        let rows = &states.numbers[own.start * states.stride..own.end * states.stride];
         match T::as_f64(rows) {
             Some(rows) => is_sound(rows),
             None => {
@@ -225,48 +211,37 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
         }
     }
 
-    /// Brings all states to rank 0, to their places.
-    fn gather(&mut self) {
-        let (rank, ranks) = (self.world.rank(), self.world.size());
-        let n = self.cell.setup().problem.agents();
-        let own = self.part.own();
-        let mut states = self.part.states();
-        if rank > 0 {
-            let items: &[T] = own_rows(&mut states, own);
-            return self.world.exchange(vec![Message { peer: 0, kind: STATES, items }], vec![]);
-        }
-        let Slab { numbers, stride } = states;
-        let mut rest = &mut numbers[own.end * stride..];
-        let mut receives = vec![];
-        for peer in 1..ranks {
-            let (items, after) = rest.split_at_mut(block(n, ranks, peer).len() * stride);
-            receives.push(Message { peer, kind: STATES, items });
-            rest = after;
-        }
-        self.world.exchange(vec![], receives);
+    /// What was measured by now, whole on rank 0.
+    fn points(&mut self) -> Vec<Measurement> {
+        let done = self.recorder.measure_in(&mut Ranks(self.world), &self.part.view());
+        self.or_abort(done.context("it cannot be measured"));
+        [&self.before[..], self.recorder.measured()].concat()
     }
 
-    /// What was measured by now.
-    fn points(&mut self) -> Result<Vec<Measurement>> {
-        self.recorder.measure(&self.part.view())?;
-        Ok([&self.before[..], self.recorder.measured()].concat())
-    }
-
+    /// Rank 0 writes a checkpoint; the error is there.
     fn save(&mut self, seconds: f64) -> Result<()> {
-        let (k, width, points) = (self.part.rounds_done(), self.width, self.points()?);
+        let (k, points) = (self.part.rounds_done(), self.points());
         let states = self.part.states();
-        let rows = states.numbers.chunks(states.stride.max(1));
-        let states = rows.flat_map(|row| row[..width].iter().map(|x| x.to_f64())).collect();
-        Checkpoint { k, seconds, points, states }.write(self.how.checkpoint, self.cell.key())
+        if self.world.rank() > 0 {
+            states::send(self.world, &states);
+            return Ok(());
+        }
+        let mut numbers = states::all(self.world, &states, self.width).map(T::to_f64);
+        let place = self.how.checkpoint;
+        let written = checkpoint::write(place, self.cell.key(), (k, seconds), &points, &mut numbers);
+        numbers.for_each(drop); // others send to the end, whatever came of the file
+        written
     }
 
     fn ended(&mut self, diverged: bool, seconds: f64, seconds_observing: f64) -> Option<Box<Ended>> {
+        let (rounds, points) = (self.part.rounds_done(), self.points());
+        let states = self.part.states();
         if self.world.rank() > 0 {
+            states::send(self.world, &states);
             return None;
         }
-        let points = self.points();
-        let points = self.or_abort(points);
-        let (rounds, state_hash) = (self.part.rounds_done(), self.part.state_hash());
+        let numbers = states::all(self.world, &states, self.width).map(T::to_f64);
+        let state_hash = hash_states(T::PRECISION, numbers);
         Some(Box::new(Ended { diverged, rounds, state_hash, seconds, seconds_observing, points }))
     }
 
@@ -279,8 +254,4 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
             self.world.abort(1)
         })
     }
-}
-
-fn own_rows<'r, T>(states: &'r mut Slab<'_, T>, own: std::ops::Range<usize>) -> &'r mut [T] {
-    &mut states.numbers[own.start * states.stride..own.end * states.stride]
 }

@@ -274,11 +274,18 @@ fn what_is_wrong_is_said_once_with_code_2_and_nothing_hangs() {
     once(&place.run(2, "out", &["--set", "run.iterations=-1"]), "iterations");
     fs::write(place.path("file"), "").unwrap();
     once(&place.run(2, "file/out", &[]), "cannot write to the output folder");
-    // different files on different processes
-    let mut job = place.job(1, &["experiment.toml", "--out", "out"]);
-    job.args([":", "-n", "1", env!("CARGO_BIN_EXE_oneway-mpi"), "experiment.toml", "--out", "out"]);
-    job.args(["--set", "run.seed=2"]);
-    once(&soon(job), "than on rank 0 on rank 1");
+    // what only the second process is told
+    let told = |words: &[&str]| {
+        let mut job = place.job(1, &["experiment.toml", "--out", "out"]);
+        job.args([":", "-n", "1", env!("CARGO_BIN_EXE_oneway-mpi"), "experiment.toml", "--out", "out"]);
+        job.args(words);
+        soon(job)
+    };
+    once(&told(&["--set", "run.seed=2"]), "than on rank 0 on rank 1");
+    once(&told(&["--checkpoint-every", "7"]), "than on rank 0 on rank 1");
+    let output = told(&["--wrong"]);
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert_eq!(said(&output).matches("error: unexpected argument").count(), 1, "{}", said(&output));
     let output = place.run(2, "out", &["--checkpoint-every", "x"]);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(said(&output).matches("error: invalid value").count(), 1, "{}", said(&output));

@@ -98,12 +98,17 @@ fn every_method_has_the_simulators_bits_on_any_number_of_processes() {
     // rows so long that the steps of agents who need not wait are taken one by one
     let long = "[problem]\nkind = \"quadratic\"\ndim = 70000\n[run]\nagents = 9\niterations = 2\n[[topology]]\nkind = \"ring\"\n\
                 [[method]]\nkind = \"smtpp\"\nstep = 0.01\n";
+    // more agents than there are blocks in which agents are summed
+    let many = "[problem]\nkind = \"quadratic\"\ndim = 3\nnoise = 0.1\n[run]\nagents = 150\niterations = 6\n\
+                record_every = 2\nmeasure = [\"loss_gap\", \"agents_grad_norm_sq\", \"distance_sq\"]\n\
+                [[topology]]\nkind = \"ring\"\n[[method]]\nkind = \"smtpp\"\nstep = 0.01\n\
+                [[method]]\nkind = \"sgp\"\nstep = 0.01\n[[method]]\nkind = \"csgdm\"\nstep = 0.01\n";
     let single = varying.replace("record_every = 10", "record_every = 10\nprecision = \"f32\"");
     let methods = every_method();
     let possible: Vec<Networked> =
         methods.iter().filter_map(|text| try_read(folder.path(), text).ok()).collect();
     assert!(possible.len() > methods.len() / 2, "{} of {}", possible.len(), methods.len());
-    let others = [varying, coded, long, &single].map(|text| read(folder.path(), text));
+    let others = [varying, coded, long, many, &single].map(|text| read(folder.path(), text));
     for experiment in possible.iter().chain(&others) {
         for cell in experiment.cells() {
             let expected = simulated(&cell);

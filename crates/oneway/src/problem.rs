@@ -58,7 +58,7 @@ pub trait Problem: Send + Sync + Debug {
     /// Dimension of x, d.
     fn dim(&self) -> usize;
 
-    /// From now on nothing but stochastic gradients of these agents is asked for: data of others may be let
+    /// From now on nothing but losses and gradients of these agents is asked for: data of others may be let
     /// go, for a process that has no others.
     fn keep(&mut self, _agents: Range<usize>) {}
 

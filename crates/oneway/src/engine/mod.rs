@@ -18,6 +18,7 @@ pub mod schedule;
 pub mod simulator;
 mod starvation;
 mod step;
+mod sums;
 mod turns;
 pub mod unreliable;
 
@@ -242,25 +243,30 @@ pub trait Engine<'a> {
         Ok(Outcome { status, stepping, observing })
     }
 
-    /// SHA-256 of all agents' states, agents ascending, as little-endian bits of their numbers. All NaNs
-    /// count as one. In single precision the bits are those of `f32`, and the hash begins with `f32:`.
+    /// The [hash](hash_states) of all agents' states.
     fn state_hash(&self) -> String {
-        let mut hasher = Sha256::new();
         let view = self.view();
-        let mut add = |bytes: &[u8]| hasher.update(bytes);
-        for &x in (0..view.agents()).flat_map(|i| view.state(i)) {
-            match view.precision {
-                Precision::F64 => x.hash_bytes(&mut add),
-                Precision::F32 => (x as f32).hash_bytes(&mut add),
-            }
-        }
-        let prefix = if view.precision == Precision::F32 { "f32:" } else { "" };
-        let digest = hasher.finalize();
-        prefix
-            .chars()
-            .chain(digest.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).map(char::from))
-            .collect()
+        hash_states(view.precision, (0..view.agents()).flat_map(|i| view.state(i)).copied())
     }
+}
+
+/// SHA-256 of all agents' states, agents ascending, as little-endian bits of their numbers. All NaNs count as
+/// one. In single precision the bits are those of `f32`, and the hash begins with `f32:`.
+pub fn hash_states(precision: Precision, states: impl Iterator<Item = f64>) -> String {
+    let mut hasher = Sha256::new();
+    let mut add = |bytes: &[u8]| hasher.update(bytes);
+    for x in states {
+        match precision {
+            Precision::F64 => x.hash_bytes(&mut add),
+            Precision::F32 => (x as f32).hash_bytes(&mut add),
+        }
+    }
+    let prefix = if precision == Precision::F32 { "f32:" } else { "" };
+    let digest = hasher.finalize();
+    prefix
+        .chars()
+        .chain(digest.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).map(char::from))
+        .collect()
 }
 
 /// An engine that can go on from a state.

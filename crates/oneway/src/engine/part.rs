@@ -8,11 +8,13 @@ use std::ops::Range;
 
 use crate::engine::observe::View;
 use crate::engine::simulator::Number;
+use crate::engine::sums::Alone;
 use crate::engine::{Engine, Setup, Simulator};
 use crate::numeric::matrix::stride_of;
 use crate::{Error, Result};
 
 pub use crate::engine::inner::inner_agents;
+pub use crate::engine::sums::Team;
 
 /// One row for each agent of a run, here or elsewhere: agent i's begins at i · `stride`.
 #[derive(Debug)]
@@ -48,9 +50,6 @@ pub trait Carrier<T> {
 pub const fn stride<T>(width: usize) -> usize {
     stride_of::<T>(width)
 }
-
-/// Nobody is elsewhere.
-pub(super) struct Alone;
 
 impl<T> Carrier<T> for Alone {
     fn carry(&mut self, _: Moment, _: [Slab<'_, T>; 2], _: Meanwhile<'_, T>) -> Result<()> {
@@ -92,24 +91,19 @@ impl<'a, T: Number> Part<'a, T> {
         T::round(&mut self.simulator, carrier)
     }
 
-    /// The state rows of all agents. Those of others are what was last written into them.
+    /// Rows for the states of all agents. Those of others are not used here.
     pub fn states(&mut self) -> Slab<'_, T> {
         self.simulator.state_rows()
     }
 
-    /// Goes on from state k, whose rows have been written into [`Self::states`].
+    /// Goes on from state k: the rows of own agents have been written into [`Self::states`].
     pub fn resume(&mut self, k: u64) {
         self.simulator.k = k;
     }
 
-    /// What observers see; it is the state of the run once the rows of others have been written into
-    /// [`Self::states`].
+    /// What observers see: the states of own agents. Together with the other processes of a [`Team`] they are
+    /// [measured](crate::engine::record::Recorder::record_in).
     pub fn view(&self) -> View<'_> {
         self.simulator.view()
-    }
-
-    /// The hash of all states, under the same condition.
-    pub fn state_hash(&self) -> String {
-        self.simulator.state_hash()
     }
 }

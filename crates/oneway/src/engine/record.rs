@@ -8,8 +8,9 @@ use rayon::{Scope, Yield};
 
 use crate::Result;
 use crate::engine::Setup;
-use crate::engine::metrics::{Extras, Measurement, measure_many, measure_on};
+use crate::engine::metrics::{Extras, Measurement, measure_in, measure_on};
 use crate::engine::observe::View;
+use crate::engine::sums::{Alone, Team};
 use crate::numeric::Precision;
 
 /// States that wait to be measured together.
@@ -27,11 +28,12 @@ struct State {
     precision: Precision,
 }
 
+/// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
+const MOST: usize = 1 << 17;
+
 impl Batch {
     /// Takes a copy of a state; whether the batch is full now.
     fn push(&mut self, view: &View<'_>) -> bool {
-        /// Numbers that may wait, at most: copies of large states cost more than a shared pass saves.
-        const MOST: usize = 1 << 17;
         let &View { k, states, in_flight, bytes_sent, time, precision, .. } = view;
         let (states, in_flight) = (states.to_vec(), in_flight.to_vec());
         self.0.push(State { k, states, in_flight, bytes_sent, time, precision });
@@ -75,8 +77,17 @@ impl Recorder {
 
     /// Takes a state to be measured.
     pub fn record(&mut self, view: &View<'_>) -> Result<()> {
-        if self.waiting.push(view) {
-            self.measure(view)?;
+        self.record_in(&mut Alone, view)
+    }
+
+    /// The same where each process of a team has the states of its own agents. All call it; what the process
+    /// with agent 0 has measured is whole.
+    pub fn record_in(&mut self, team: &mut dyn Team, view: &View<'_>) -> Result<()> {
+        if self.waiting.0.is_empty() && view.states.len() > MOST {
+            // a batch of its own, of which no copy is needed
+            self.measured.extend(measure_in(team, &[*view], &self.extras)?);
+        } else if self.waiting.push(view) {
+            self.measure_in(team, view)?;
         }
         Ok(())
     }
@@ -104,8 +115,13 @@ impl Recorder {
 
     /// Measures the states that still wait; if that fails they are lost. `view` is any of the same run.
     pub fn measure(&mut self, view: &View<'_>) -> Result<()> {
+        self.measure_in(&mut Alone, view)
+    }
+
+    /// The same with all processes of a team.
+    pub fn measure_in(&mut self, team: &mut dyn Team, view: &View<'_>) -> Result<()> {
         let extras = &self.extras;
-        self.measured.extend(self.waiting.measure(view, |views| measure_many(views, extras))?);
+        self.measured.extend(self.waiting.measure(view, |views| measure_in(team, views, extras))?);
         Ok(())
     }
 }
@@ -216,8 +232,8 @@ impl ConcurrentRecorder<'_, '_> {
         self.batches += 1;
         self.scope.spawn(move |_| {
             let profile = setup.method.profile_on(setup.problem);
-            let found =
-                batch.measure(&setup.view(0, &profile, &[]), |views| measure_on(true, views, &extras));
+            let found = batch
+                .measure(&setup.view(0, &profile, &[]), |views| measure_on(true, &mut Alone, views, &extras));
             measured.lock().unwrap_or_else(PoisonError::into_inner).push((number, found));
             drop(under_way);
         });

@@ -9,8 +9,9 @@ use std::ops::Range;
 
 use crate::engine::inner::{Inner, inner_of};
 use crate::engine::observe::View;
-use crate::engine::part::{Alone, Carrier, Moment, Slab};
+use crate::engine::part::{Carrier, Moment, Slab};
 use crate::engine::step::{FAR_FROM, Sources, Step, Worker, by_blocks};
+use crate::engine::sums::Alone;
 use crate::engine::{Engine, Resumable, Setup, Turns};
 use crate::method::{Agents, InPrecision, Kernel, Profile, Round, RowsMut, Sending};
 use crate::numeric::matrix::{Matrix, stride_of};
@@ -298,7 +299,7 @@ impl<'a, T: Number> Engine<'a> for Simulator<'a, T> {
         let shown = || {
             let (n, width) = (self.setup.problem.agents(), self.profile.state.len(self.d));
             let mut shown = Matrix::new(n, width);
-            for i in 0..n {
+            for i in self.own.clone() {
                 let pairs = shown.row_mut(i, width).iter_mut().zip(self.states.row(i, width));
                 pairs.for_each(|(shown, x)| *shown = x.to_f64());
             }
