@@ -204,7 +204,7 @@ fn counts_must_be_possible() {
         (
             "batch = 1",
             "sampling = \"without\"",
-            &["problem: `sampling` = \"without\"", "\"with-replacement\"", "\"without-replacement\""],
+            &["problem: unknown sampling `without`: did you mean `without-replacement`?"],
         ),
         ("batch = 1", "sampling = true", &["problem: `sampling` = true", "\"without-replacement\""]),
         ("batch = 1", "batch = \"all\"", &["problem: `batch` = \"all\"", "1 or more, or \"full\""]),

@@ -4,9 +4,8 @@
 
 mod common;
 
-use common::{advance, build, finite_sums, logistic, simulate, topology};
+use common::{build, finite_sums, logistic, same_on_threads, simulate, topology};
 use oneway::engine::asynchronous::{Asynchronous, Clock};
-use oneway::engine::metrics::measure;
 use oneway::engine::unreliable::{Faults, Unreliable};
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
 use oneway::graph::{Topology, families};
@@ -27,16 +26,8 @@ fn threads_change_no_bit() {
         let mut problems = finite_sums(AGENTS, batch);
         problems.push(("logistic", Box::new(logistic(AGENTS, batch))));
         for (name, problem) in problems {
-            let run = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| {
-                    let mut simulator = simulate(&*method, &*problem, &topology, 0.05);
-                    advance(&mut simulator, 12);
-                    (simulator.state_hash(), measure(&simulator.view()).unwrap())
-                })
-            };
-            assert_eq!(run(1), run(2), "{name}, {batch:?}");
-            assert_eq!(run(1), run(8), "{name}, {batch:?}");
+            let what = format!("{name}, {batch:?}");
+            same_on_threads(&what, || simulate(&*method, &*problem, &topology, 0.05), 12);
         }
     }
 }
