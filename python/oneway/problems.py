@@ -251,6 +251,7 @@ def logistic(
     dataset: str | None = None,
     alpha: float = 0.01,
     batch: int | Literal["full"] = 1,
+    sampling: Literal["with-replacement", "without-replacement"] = "with-replacement",
     partition: str | dict[str, float] = "even",
     test: tuple[Any, Any] | str | None = None,
     seed: int | None = None,
@@ -268,6 +269,8 @@ def logistic(
         α.
     batch : int or "full"
         Rows of a stochastic gradient.
+    sampling : {"with-replacement", "without-replacement"}
+        Whether a row may come again before all others of its agent have come.
     partition : {"even", "shuffled", "by-label"} or {"dirichlet": float}
         How rows are split over agents.
     test : (array_like, array_like) or str
@@ -291,7 +294,13 @@ def logistic(
         import numpy as np
 
         y = np.asarray(y).astype("float64")
-    shared = {"alpha": float(alpha), "batch": batch, "partition": partition, "seed": seed}
+    shared = {
+        "alpha": float(alpha),
+        "batch": batch,
+        "sampling": sampling,
+        "partition": partition,
+        "seed": seed,
+    }
     return _on_rows("logistic", X, y, dataset, test, signs="classes" not in rows, **shared, **rows)
 
 
@@ -304,13 +313,14 @@ def softmax(
     regulariser: Literal["ridge", "non-convex"] = "ridge",
     intercept: bool = True,
     batch: int | Literal["full"] = 1,
+    sampling: Literal["with-replacement", "without-replacement"] = "with-replacement",
     partition: str | dict[str, float] = "even",
     test: tuple[Any, Any] | str | None = None,
     seed: int | None = None,
     **rows: Any,
 ) -> ReadyProblem:
     """Softmax regression; labels are the numbers of classes. Parameters as for :func:`logistic`."""
-    shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
+    shared = _shared(alpha, regulariser, intercept, batch, sampling, partition, seed)
     return _on_rows("softmax", X, y, dataset, test, **shared, **rows)
 
 
@@ -324,13 +334,14 @@ def two_layer(
     regulariser: Literal["ridge", "non-convex"] = "ridge",
     intercept: bool = True,
     batch: int | Literal["full"] = 1,
+    sampling: Literal["with-replacement", "without-replacement"] = "with-replacement",
     partition: str | dict[str, float] = "even",
     test: tuple[Any, Any] | str | None = None,
     seed: int | None = None,
     **rows: Any,
 ) -> ReadyProblem:
     """A network with one hidden layer of ``hidden`` units. Other parameters as for :func:`logistic`."""
-    shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
+    shared = _shared(alpha, regulariser, intercept, batch, sampling, partition, seed)
     return _on_rows("two-layer", X, y, dataset, test, hidden=hidden, **shared, **rows)
 
 
@@ -343,12 +354,13 @@ def least_squares(
     regulariser: Literal["ridge", "non-convex"] = "ridge",
     intercept: bool = False,
     batch: int | Literal["full"] = 1,
+    sampling: Literal["with-replacement", "without-replacement"] = "with-replacement",
     partition: str | dict[str, float] = "even",
     seed: int | None = None,
     **rows: Any,
 ) -> ReadyProblem:
     """Least squares; ``y`` has real targets. Parameters as for :func:`logistic`."""
-    shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
+    shared = _shared(alpha, regulariser, intercept, batch, sampling, partition, seed)
     return _on_rows("least-squares", X, y, dataset, None, **shared, **rows)
 
 
@@ -363,6 +375,7 @@ def robust(
     regulariser: Literal["ridge", "non-convex"] = "ridge",
     intercept: bool = False,
     batch: int | Literal["full"] = 1,
+    sampling: Literal["with-replacement", "without-replacement"] = "with-replacement",
     partition: str | dict[str, float] = "even",
     seed: int | None = None,
     **rows: Any,
@@ -370,18 +383,25 @@ def robust(
     """Regression whose loss forgives outliers beyond ``scale``. Other parameters as for
     :func:`least_squares`.
     """
-    shared = _shared(alpha, regulariser, intercept, batch, partition, seed)
+    shared = _shared(alpha, regulariser, intercept, batch, sampling, partition, seed)
     return _on_rows("robust", X, y, dataset, None, loss=loss, scale=float(scale), **shared, **rows)
 
 
 def _shared(
-    alpha: float, regulariser: str, intercept: bool, batch: Any, partition: Any, seed: int | None
+    alpha: float,
+    regulariser: str,
+    intercept: bool,
+    batch: Any,
+    sampling: str,
+    partition: Any,
+    seed: int | None,
 ) -> dict[str, Any]:
     return {
         "alpha": float(alpha),
         "regulariser": regulariser,
         "intercept": intercept,
         "batch": batch,
+        "sampling": sampling,
         "partition": partition,
         "seed": seed,
     }

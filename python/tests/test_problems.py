@@ -81,6 +81,20 @@ def test_ready_problems_run_on_arrays(make: object) -> None:
     assert curve["loss"][-1] < curve["loss"][0]
 
 
+@pytest.mark.parametrize("make", [ow.problems.logistic, ow.problems.least_squares])
+def test_rows_may_be_drawn_without_replacement(make: object) -> None:
+    def last(**keys: object) -> float:
+        asked = {"agents": AGENTS, "step": 0.05, "iterations": ROWS, "seed": 2}
+        return ow.run(make(X, Y, **keys), "ring", "sgp", **asked).curve()["loss"][-1]
+
+    drawn, in_passes = last(), last(sampling="without-replacement")
+    assert drawn == last(sampling="with-replacement") != in_passes
+    whole = last(batch=ROWS, sampling="without-replacement")
+    np.testing.assert_allclose(whole, last(batch="full"), rtol=1e-12)
+    with pytest.raises(ValueError, match="nothing is drawn"):
+        last(batch="full", sampling="without-replacement")
+
+
 def test_what_is_held_out_is_classified() -> None:
     problem = ow.problems.logistic(X[:160], Y[:160], test=(X[160:], Y[160:]))
     result = ow.run(problem, "ring", "smtpp", agents=4, step=0.2, iterations=400)

@@ -94,7 +94,11 @@ fn bits(device: &Cuda) {
         lap("every method on every network, measured with the same bits", || methods_are_measured(device));
     println!("({cases} cases)");
     lap("6 methods on every problem with rows, 67 rounds: the same bits", || {
-        problems_agree(device, 67, &[Batch::Sampled(1), Batch::Sampled(7), Batch::Full]);
+        problems_agree(
+            device,
+            67,
+            &[Batch::Sampled(1), Batch::Sampled(7), Batch::Reshuffled(3), Batch::Full],
+        );
     });
     lap("runs side by side, 31 rounds: the same bits", || cells_agree(device, 30));
     lap("many agents, and many coordinates, 20 rounds: the same bits", || large_networks_agree(device, 20));

@@ -63,7 +63,7 @@ __device__ inline void draw_ahead(const Run &run, const Problem &problem, u64 st
     for (u32 t = threadIdx.x; t < AHEAD * AGENTS && step + t / AGENTS < until; t += blockDim.x) {
         const u32 agent = t % AGENTS;
         const Turn turn = {step + t / AGENTS, 0, 0, 0, 0, 0};
-        const u64 r = agent * problem.rows + below(random_bits(samples_of(run, turn, agent), 0), problem.rows);
+        const u64 r = drawn_row(problem, run, turn, agent, 0);
         const u32 begin = problem.offsets[r];
         shared.drawn[t / AGENTS][agent] = Drawn{problem.targets[r], begin, problem.offsets[r + 1] - begin};
     }

@@ -84,11 +84,38 @@ __device__ inline u64 random_bits(const Stream &stream, u32 at) {
     return at & 1 ? words.w[2] | (u64)words.w[3] << 32 : words.w[0] | (u64)words.w[1] << 32;
 }
 
+// What SplitMix64 makes of a state.
+__device__ inline u64 mixed(u64 z) {
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+    return z ^ z >> 31;
+}
+
 // 64 bits as a whole number in 0..bound, and as a number in (0, 1).
 __device__ inline u64 below(u64 bits, u64 bound) { return __umul64hi(bits, bound); }
 __device__ inline double unit(u64 bits) {
     const double whole = number(0x4330000000000000ull | bits >> 12) - 4503599627370496.0;
     return (whole + 0.5) * (1.0 / 4503599627370496.0);
+}
+
+#define SHUFFLE_STEPS 24
+
+// The number at a place of a random order of 0..m (numeric/sample/order.rs): that of pass `pass` over the numbers, of
+// the `sequence`-th sequence of a stream.
+__device__ inline u64 at_place(Stream stream, u32 sequence, u32 pass, u64 m, u64 place) {
+    stream.round = pass;
+    const u32 first = 0x80000000u + sequence * (SHUFFLE_STEPS / 2);
+    u64 at = place;
+    for (u32 block = 0; block < SHUFFLE_STEPS / 2; ++block) {
+        const Words words = philox(stream.seed, first + block, stream.agent, stream.round, stream.purpose);
+        for (u32 half = 0; half < 2; ++half) {
+            const u64 key = words.w[2 * half] | (u64)words.w[2 * half + 1] << 32;
+            const u64 sum = below(key, m), other = at <= sum ? sum - at : sum + m - at;
+            if (mixed(key + (at > other ? at : other)) >> 63)
+                at = other;
+        }
+    }
+    return at;
 }
 
 #define LN2_HIGH 6.931471803691238e-1

@@ -4,7 +4,7 @@
 //
 // Before this text stands LOSS: 0 logistic, 1 square, 2 Cauchy's, 3 softmax; OUTPUTS: how many products there
 // are, one but for softmax, whose coordinates are those of column 0, then those of column 1, …; PENALTY: 0
-// ridge, 1 not convex; and whether ALL rows are taken.
+// ridge, 1 not convex; whether ALL rows are taken; and whether they are drawn in PASSES, without replacement.
 
 #define PREPARES 1
 
@@ -60,14 +60,28 @@ __device__ inline void softmax_slopes(double *z, u32 y) {
 }
 #endif
 
+#if !ALL
+// The `at`-th row that an agent draws for a gradient.
+__device__ inline u64 drawn_row(const Problem &problem, const Run &run, const Turn &turn, u64 agent, u64 at) {
+    const Stream stream = samples_of(run, turn, agent);
+#if PASSES
+    const u64 before = stream.round * problem.batch + at; // a batch in every round
+    const u64 pass = before / problem.rows, place = before % problem.rows;
+    const u64 row = at_place(stream, (u32)turn.call, (u32)pass, problem.rows, place);
+#else
+    const u64 row = below(random_bits(stream, (u32)(turn.call * problem.batch + at)), problem.rows);
+#endif
+    return agent * problem.rows + row;
+}
+#endif
+
 // The t-th row of all batches: which it is, and its slope at the agent's point.
 __device__ inline void prepare_one(const Problem &problem, const Run &run, const Turn &turn, u64 t) {
     const u64 agent = t / problem.batch, at = t % problem.batch;
 #if ALL
     const u64 r = agent * problem.rows + at;
 #else
-    const u64 draw = random_bits(samples_of(run, turn, agent), (u32)(turn.call * problem.batch + at));
-    const u64 r = agent * problem.rows + below(draw, problem.rows);
+    const u64 r = drawn_row(problem, run, turn, agent, at);
     problem.drawn[t] = (u32)r;
 #endif
     const real *x = run.asked[turn.from] + agent * (u64)DIM;
@@ -93,7 +107,7 @@ __device__ inline void prepare_one(const Problem &problem, const Run &run, const
 // entry of the row is one lane's. `slots[c]` becomes the number, from 1, of the entry in column c.
 __device__ inline void prepare_by_team(const Problem &problem, const Run &run, const Turn &turn, u64 agent,
                                        u32 lane, u8 *slots) {
-    const u64 r = agent * problem.rows + below(random_bits(samples_of(run, turn, agent), 0), problem.rows);
+    const u64 r = drawn_row(problem, run, turn, agent, 0);
     const u32 begin = problem.offsets[r], end = problem.offsets[r + 1];
     const real *x = run.asked[0] + agent * (u64)DIM;
     double product = 0.0;

@@ -22,7 +22,7 @@ pub(crate) fn text(problem: &dyn Problem) -> Result<String> {
     };
     Ok(match description {
         Description::Quadratic { .. } => QUADRATIC.to_owned(),
-        Description::Rows(RowSum { loss, penalty, batch, .. }) => {
+        Description::Rows(RowSum { loss, penalty, batch, reshuffled, .. }) => {
             let outputs = outputs(loss);
             let loss = match loss {
                 RowLoss::Logistic => 0,
@@ -32,7 +32,14 @@ pub(crate) fn text(problem: &dyn Problem) -> Result<String> {
             };
             let penalty = usize::from(matches!(penalty, Penalty::NonConvex(_)));
             let all = usize::from(batch.is_none());
-            let defines = [("LOSS", loss), ("OUTPUTS", outputs), ("PENALTY", penalty), ("ALL", all)];
+            let passes = usize::from(reshuffled);
+            let defines = [
+                ("LOSS", loss),
+                ("OUTPUTS", outputs),
+                ("PENALTY", penalty),
+                ("ALL", all),
+                ("PASSES", passes),
+            ];
             let defines = defines.iter().map(|(name, value)| format!("#define {name} {value}\n"));
             defines.collect::<String>() + ROWS
         }

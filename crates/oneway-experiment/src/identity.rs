@@ -210,6 +210,7 @@ impl Identify for Batch {
     fn identify(&self, to: &mut Identity) {
         match *self {
             Batch::Sampled(size) => to.count("sampled", size as u64),
+            Batch::Reshuffled(size) => to.count("reshuffled", size as u64),
             Batch::Full => to.text("rows", "all"),
         }
     }

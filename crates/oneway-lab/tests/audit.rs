@@ -219,6 +219,8 @@ fn what_cannot_be_audited_is_refused() {
     refused(&other, &[], &["nothing to audit", "is push-pull: the theory is SMTPP's"]);
     let varying = changed(EXPERIMENT, "kind = \"ring\"", "kind = \"one-peer-exponential\"");
     refused(&varying, &[], &["nothing to audit", "links that change over 2 rounds"]);
+    let in_passes = changed(EXPERIMENT, "batch = 1", "sampling = \"without-replacement\"");
+    refused(&in_passes, &[], &["nothing to audit", "\"SMTPP\"", "draws rows without replacement"]);
     let once = changed(EXPERIMENT, "repetitions = 2", "repetitions = 1");
     refused(&once, &[], &["method \"SMTPP\" on topology \"loop\"", "`repetitions` = 1", "two runs at least"]);
     let one = lab.oneway(&["audit", "experiment.toml", "--repetitions", "1"]);

@@ -208,6 +208,22 @@ fn counts_must_be_possible() {
             "batch = 4",
             &["problem: `batch` = 4", "1 to 3 rows (an agent's share), or is \"full\""],
         ),
+        (
+            "batch = 1",
+            "batch = \"full\"\nsampling = \"without-replacement\"",
+            &["problem: `sampling` = \"without-replacement\": nothing is drawn", "`batch` = \"full\""],
+        ),
+        (
+            "batch = 1",
+            "batch = 4\nsampling = \"without-replacement\"",
+            &["problem: `batch` = 4", "1 to 3 rows (an agent's share)"],
+        ),
+        (
+            "batch = 1",
+            "sampling = \"without\"",
+            &["problem: unknown sampling `without`: did you mean `without-replacement`?"],
+        ),
+        ("batch = 1", "sampling = true", &["problem: `sampling` = true", "\"without-replacement\""]),
         ("batch = 1", "batch = \"all\"", &["problem: `batch` = \"all\"", "1 or more, or \"full\""]),
         ("\"even\"", "{ dirichlet = 0 }", &["partition: `dirichlet` = 0", "must be positive"]),
         ("\"even\"", "{ dirichlet = -1 }", &["partition: `dirichlet` = -1", "must be positive"]),

@@ -288,6 +288,21 @@ fn noise_of_sampled_rows_is_estimated_and_that_of_full_batches_known() {
     assert_eq!(row(&found, "loop", "SMTPP")["floor"]["total"].as_f64(), Some(0.0));
 }
 
+/// Rows without replacement: what is stable stays so, what noise leaves is not said.
+#[test]
+fn what_asks_for_independent_rounds_is_left_out_without_replacement() {
+    let lab = Lab::new();
+    let text = changed(EXPERIMENT, "batch = 1", "batch = 1\nsampling = \"without-replacement\"");
+    let found = certify(&lab, &text, &["--rounds", "0"]);
+    let row = row(&found, "loop", "SMTPP");
+    for key in ["floor", "certificate"] {
+        let why = row[key]["none"].as_str().unwrap();
+        assert!(why.contains("draws rows without replacement"), "{key}: {why}");
+    }
+    let plain = certify(&lab, EXPERIMENT, &["--rounds", "0"]);
+    assert_eq!(row["stability"], self::row(&plain, "loop", "SMTPP")["stability"]);
+}
+
 #[test]
 fn bad_input_is_refused_and_nothing_written() {
     let lab = Lab::new();

@@ -242,6 +242,28 @@ fn partitions_and_batches_give_different_runs() {
     assert_eq!(even.hashes()[0], seen[0], "the default is even, one row at a time");
 }
 
+/// Three rows an agent: after three rounds of one row, or one of three, each has come once.
+#[test]
+fn rows_may_be_drawn_without_replacement() {
+    let lab = Lab::new();
+    let run = |batch: &str| {
+        let results = lab.results(&changed(EXPERIMENT, "batch = 1", batch), &[]);
+        results.hashes().iter().map(|hash| (*hash).to_owned()).collect::<Vec<_>>()
+    };
+    let plain = run("batch = 1");
+    assert_eq!(run("batch = 1\nsampling = \"with-replacement\""), plain);
+    let [one, two, all] =
+        [1, 2, 3].map(|size| run(&format!("batch = {size}\nsampling = \"without-replacement\"")));
+    assert!(one != plain && one != two && one[0] != one[1]);
+    // all rows in another order: the exact gradient, but for rounding
+    let full = lab.results(&changed(EXPERIMENT, "batch = 1", "batch = \"full\""), &[]);
+    let last = |results: &Results| results.rows().last().unwrap()[4].parse::<f64>().unwrap();
+    let text = changed(EXPERIMENT, "batch = 1", "batch = 3\nsampling = \"without-replacement\"");
+    let by_passes = lab.results(&text, &[]);
+    assert_eq!(by_passes.hashes()[0], all[0]);
+    assert!((last(&by_passes) / last(&full) - 1.0).abs() < 1e-12);
+}
+
 #[test]
 fn test_data_gives_an_accuracy() {
     let lab = Lab::new();

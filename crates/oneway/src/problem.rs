@@ -158,6 +158,13 @@ pub trait Problem: Send + Sync + Debug {
         self.noise()
     }
 
+    /// Whether the noise of a gradient knows nothing of that of other rounds, as Assumption 3 and all floors
+    /// presume. Not so where rows are drawn [without replacement](crate::problems::Batch::Reshuffled): what is
+    /// left of a pass depends on what has been drawn.
+    fn noise_is_fresh(&self) -> bool {
+        true
+    }
+
     /// The curvature of f_i and the noise of its gradient around x, where they are known and not too many to
     /// write down.
     fn local_model(&self, _agent: usize, _x: &[f64]) -> Option<LocalModel> {

@@ -124,7 +124,9 @@ fn lost_and_late_messages_allocate_nothing() {
 /// Nor does any problem, whatever the batch; nor where one component is asked for.
 #[test]
 fn no_problem_allocates_in_a_gradient() {
-    for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Full] {
+    for batch in
+        [Batch::Sampled(1), Batch::Sampled(3), Batch::Reshuffled(1), Batch::Reshuffled(3), Batch::Full]
+    {
         let mut problems = finite_sums(9, batch);
         problems.push(("logistic", Box::new(logistic(9, batch))));
         for (name, problem) in problems {

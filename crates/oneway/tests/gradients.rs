@@ -157,12 +157,14 @@ static PROBLEMS: LazyLock<Vec<(String, Box<dyn Problem>)>> = LazyLock::new(all_p
 /// way.
 fn all_problems() -> Vec<(String, Box<dyn Problem>)> {
     let mut problems: Vec<(String, Box<dyn Problem>)> = vec![];
-    for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Full] {
+    for batch in
+        [Batch::Sampled(1), Batch::Sampled(3), Batch::Reshuffled(1), Batch::Reshuffled(3), Batch::Full]
+    {
         let named = |(name, problem): (&str, Box<dyn Problem>)| (format!("{name}, {batch:?}"), problem);
         problems.extend(finite_sums(MANY, batch).into_iter().map(named));
         problems.push((format!("logistic, {batch:?}"), Box::new(logistic(MANY, batch).unwrap())));
     }
-    for batch in [Batch::Sampled(1), Batch::Sampled(8)] {
+    for batch in [Batch::Sampled(1), Batch::Sampled(8), Batch::Reshuffled(8)] {
         let paper = Logistic::new(
             &a9a(Split::Test),
             Sharing { agents: MANY, partition: Partition::Even, batch, seed: 1 },

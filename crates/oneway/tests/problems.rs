@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{advance, build, finite_sums, simulate, topology};
+use common::{advance, build, finite_sums, same_on_threads, simulate, topology};
 use oneway::data::digits::{Split, digits};
 use oneway::engine::Engine;
 use oneway::engine::metrics::measure;
@@ -27,18 +27,9 @@ fn states_of_every_model() {
     for batch in [Batch::Sampled(1), Batch::Sampled(3), Batch::Full] {
         for (name, problem) in finite_sums(900, batch) {
             let topology = ring(900);
-            let run = |threads: usize| {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                pool.install(|| {
-                    let mut simulator = simulate(&*method, &*problem, &topology, 0.05);
-                    advance(&mut simulator, 4);
-                    (simulator.state_hash(), measure(&simulator.view()).unwrap())
-                })
-            };
-            let alone = run(1);
-            assert_eq!(alone, run(2), "{name}, {batch:?}");
-            assert_eq!(alone, run(8), "{name}, {batch:?}");
-            found.push(alone.0[..16].to_owned());
+            let what = format!("{name}, {batch:?}");
+            let hash = same_on_threads(&what, || simulate(&*method, &*problem, &topology, 0.05), 4);
+            found.push(hash[..16].to_owned());
         }
     }
     assert_eq!(found, STATES);

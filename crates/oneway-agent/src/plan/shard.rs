@@ -55,6 +55,10 @@ impl Problem for Shard {
         self.part.exact_many(0, points, losses, gradients);
     }
 
+    fn noise_is_fresh(&self) -> bool {
+        self.part.noise_is_fresh()
+    }
+
     fn samples(&self) -> Option<usize> {
         self.part.samples()
     }

@@ -184,6 +184,7 @@ pub fn cells_agree(device: &dyn Device, rounds: u64) -> usize {
     let noisy = quadratic(n, 0.2).unwrap();
     let singles = problems(n, Batch::Sampled(1));
     let several = problems(n, Batch::Sampled(3)).remove(0).1;
+    let [reshuffled, by_threes] = [1, 3].map(|size| problems(n, Batch::Reshuffled(size)).remove(0).1);
     let topology =
         |digraph| Topology::from_digraphs(&[digraph], Subgraph::Full, Weights::Uniform, 0).unwrap();
     let topologies = [topology(families::exponential(n).unwrap()), topology(families::flower(n, 2).unwrap())];
@@ -192,6 +193,8 @@ pub fn cells_agree(device: &dyn Device, rounds: u64) -> usize {
         ("sgp", "quadratic", &noisy, true),
         ("storm-tracking", "quadratic", &noisy, true), // two points
         ("smtpp", "logistic, batch 3", &*several, false),
+        ("sgp", "logistic, in passes", &*reshuffled, true),
+        ("smtpp", "logistic, in passes by threes", &*by_threes, false),
     ];
     for (name, problem) in &singles {
         cases.extend(

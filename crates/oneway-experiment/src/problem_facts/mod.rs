@@ -29,6 +29,10 @@ pub fn smoothness(problem: &dyn Problem) -> Result<f64> {
     Ok(smoothness)
 }
 
+/// What keeps theory from a problem whose noise is not [fresh](Problem::noise_is_fresh).
+pub const IN_PASSES: &str =
+    "draws rows without replacement: the theory asks for noise that is independent from round to round";
+
 /// The lowest point that gradients without noise find.
 pub fn lowest(problem: &dyn Problem) -> Minimum {
     optimum::minimum(problem, STEPS, TOLERANCE)

@@ -31,8 +31,10 @@ pub struct RowSum<'a> {
     pub targets: Targets<'a>,
     /// How many rows each agent has, m.
     pub rows_per_agent: usize,
-    /// How many of them are drawn, with replacement; none where all are taken, in their order.
+    /// How many of them are drawn; none where all are taken, in their order.
     pub batch: Option<usize>,
+    /// Whether they are drawn [without replacement](crate::problems::Batch::Reshuffled).
+    pub reshuffled: bool,
     /// ℓ.
     pub loss: RowLoss,
     /// φ.

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 
 use oneway::data::Dataset;
 use oneway::data::partition::Partition;
+use oneway::engine::metrics::measure;
 use oneway::engine::{Engine, Simulator};
 use oneway::graph::Digraph;
 use oneway::graph::topology::{Subgraph, Topology};
@@ -162,6 +163,22 @@ pub fn simulate<'a>(
 
 pub fn advance(simulator: &mut Simulator<'_>, rounds: usize) {
     testing::advance(simulator, rounds).unwrap();
+}
+
+/// States and measurements are the same on 1, 2 and 8 threads; the state's hash.
+pub fn same_on_threads<'a>(what: &str, start: impl Fn() -> Simulator<'a> + Sync, rounds: usize) -> String {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut simulator = start();
+            advance(&mut simulator, rounds);
+            (simulator.state_hash(), measure(&simulator.view()).unwrap())
+        })
+    };
+    let alone = run(1);
+    assert_eq!(alone, run(2), "{what}");
+    assert_eq!(alone, run(8), "{what}");
+    alone.0
 }
 
 /// All agents' estimates, one after another.

@@ -1,6 +1,6 @@
 //! Keys of `[problem]` that several kinds share, or that take more than one type.
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use oneway::data::partition::Partition;
 use oneway::problems::Batch;
 use toml::Value;
@@ -41,12 +41,25 @@ pub(super) fn partition(fields: &mut Fields) -> Result<Partition> {
     }
 }
 
-/// `batch`.
+/// What `sampling` says where rows come again only after all others.
+pub(super) const WITHOUT_REPLACEMENT: &str = "without-replacement";
+
+/// `batch` and `sampling`.
 pub(super) fn batch(fields: &mut Fields) -> Result<Batch> {
+    let ways = [("with-replacement", false), (WITHOUT_REPLACEMENT, true)];
+    let in_passes = fields.choice("sampling", &ways)?.unwrap_or(false);
+    let sampled = if in_passes { Batch::Reshuffled } else { Batch::Sampled };
     match fields.value("batch") {
-        None => Ok(Batch::Sampled(1)),
-        Some(Value::Integer(size)) if size > 0 => Ok(Batch::Sampled(size as usize)),
-        Some(Value::String(word)) if word == "full" => Ok(Batch::Full),
+        None => Ok(sampled(1)),
+        Some(Value::Integer(size)) if size > 0 => Ok(sampled(size as usize)),
+        Some(Value::String(word)) if word == "full" => {
+            ensure!(
+                !in_passes,
+                "{}: `sampling` = \"{WITHOUT_REPLACEMENT}\": nothing is drawn, since `batch` = \"full\" takes all rows",
+                fields.path()
+            );
+            Ok(Batch::Full)
+        }
         Some(other) => {
             let expected = format!("a whole number, 1 or more, or \"full\"{}", as_integer(&other));
             fields.wrong("batch", &other, &expected)

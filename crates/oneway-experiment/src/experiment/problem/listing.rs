@@ -55,6 +55,12 @@ const PARTITION: Key = key(
 );
 const BATCH: Key =
     key("batch", "a whole number, 1 or more, or \"full\"", "1", "rows of a stochastic gradient");
+const SAMPLING: Key = key(
+    "sampling",
+    "\"with-replacement\" or \"without-replacement\"",
+    "\"with-replacement\"",
+    "whether a row may come again before all others of its agent have come",
+);
 const CLASSES: Key = key(
     "classes",
     "a list of numbers, or of lists of labels",
@@ -118,7 +124,7 @@ fn classifier(own: &[Key]) -> Vec<Key> {
         required("dataset", "a name or a path", "\"a9a\", \"digits\", \"fashion-mnist\", or a path");
     let intercept = key("intercept", "true or false", "true", "whether there is a feature that is always 1");
     let rows = [dataset, FEATURES, TEST, CLASSES, SPLIT, SCALING];
-    let keys = [&rows, &LAYOUT[..], own, &REGULARISED, &[intercept, PARTITION, BATCH]];
+    let keys = [&rows, &LAYOUT[..], own, &REGULARISED, &[intercept, PARTITION, BATCH, SAMPLING]];
     keys.concat()
 }
 
@@ -130,7 +136,7 @@ fn regression(own: &[Key]) -> Vec<Key> {
     );
     let intercept = key("intercept", "true or false", "false", "whether there is a feature that is always 1");
     let rows = [dataset, FEATURES, SCALING];
-    let keys = [&rows, &LAYOUT[..], own, &REGULARISED, &[intercept, PARTITION, BATCH], &SYNTHETIC];
+    let keys = [&rows, &LAYOUT[..], own, &REGULARISED, &[intercept, PARTITION, BATCH, SAMPLING], &SYNTHETIC];
     keys.concat()
 }
 
@@ -144,7 +150,7 @@ fn built_in() -> [Listed; 6] {
                     required("dataset", "a name or a path", "\"a9a\", or the path of a file with two labels");
                 let alpha = key("alpha", REAL, "0.01", "α, the weight of the regulariser");
                 let rows = [dataset, FEATURES, TEST, TWO_CLASSES, SPLIT, SCALING];
-                [&rows, &LAYOUT[..], &[alpha, PARTITION, BATCH]].concat()
+                [&rows, &LAYOUT[..], &[alpha, PARTITION, BATCH, SAMPLING]].concat()
             },
         },
         Listed {

@@ -7,6 +7,7 @@ use toml::{Table, Value};
 
 use super::ProblemSpec;
 use super::finite_sum::{FiniteSumSpec, ModelSpec};
+use super::keys::WITHOUT_REPLACEMENT;
 use crate::experiment::fields::written;
 
 /// Rows that take the place of a problem's own: those of one agent.
@@ -35,7 +36,7 @@ impl ProblemSpec {
             ProblemSpec::Logistic { alpha, batch, seed, .. } => {
                 put("kind", "logistic".into());
                 put("alpha", (*alpha).into());
-                put("batch", batch_value(*batch)?);
+                put_batch(*batch, &mut put)?;
                 seed
             }
             ProblemSpec::Quadratic { shape, seed } => {
@@ -93,15 +94,19 @@ fn put_sum(sum: &FiniteSumSpec, put: &mut impl FnMut(&str, Value)) -> Result<()>
     put("regulariser", regulariser.into());
     put("alpha", alpha.into());
     put("intercept", sum.intercept.into());
-    put("batch", batch_value(sum.batch)?);
-    Ok(())
+    put_batch(sum.batch, put)
 }
 
-fn batch_value(batch: Batch) -> Result<Value> {
+fn put_batch(batch: Batch, put: &mut impl FnMut(&str, Value)) -> Result<()> {
     match batch {
-        Batch::Sampled(size) => count(size),
-        Batch::Full => Ok("full".into()),
+        Batch::Sampled(size) => put("batch", count(size)?),
+        Batch::Reshuffled(size) => {
+            put("batch", count(size)?);
+            put("sampling", WITHOUT_REPLACEMENT.into());
+        }
+        Batch::Full => put("batch", "full".into()),
     }
+    Ok(())
 }
 
 fn count(value: usize) -> Result<Value> {
@@ -129,6 +134,8 @@ mod tests {
             "kind = \"quadratic\"\ndim = 3\ncurvature = [0.5, 2]\nnoise = 0.25",
             "kind = \"logistic\"\ndataset = \"a9a\"\nalpha = 0.5\nbatch = \"full\"\nseed = 3",
             "kind = \"softmax\"\ndataset = \"digits\"\nintercept = false\nbatch = 4",
+            "kind = \"logistic\"\ndataset = \"a9a\"\nbatch = 5\nsampling = \"without-replacement\"",
+            "kind = \"softmax\"\ndataset = \"digits\"\nsampling = \"without-replacement\"",
             "kind = \"two-layer\"\ndataset = \"digits\"\nhidden = 5\nregulariser = \"non-convex\"",
             "kind = \"least-squares\"\ndataset = \"rows.libsvm\"\nalpha = 0.125",
             "kind = \"robust\"\ndataset = \"rows.libsvm\"\nloss = \"welsch\"\nscale = 2",

@@ -11,7 +11,7 @@ use oneway::numeric::sample::derive_seed;
 use oneway::problem::Problem;
 use oneway::theory::audit::{self, Assumptions, Audit, Check, Form, Subject, Verdict};
 use oneway_experiment::plan::{Entry, Plan};
-use oneway_experiment::problem_facts::{self, Variance};
+use oneway_experiment::problem_facts::{self, IN_PASSES, Variance};
 use oneway_experiment::spec::RunSpec;
 
 /// The entries of a plan, sorted.
@@ -100,6 +100,9 @@ impl<'a> Candidate<'a> {
             .schedule
             .as_constant()
             .ok_or("has a step that changes: the theory asks for a constant one")?;
+        if !entry.problem.problem.noise_is_fresh() {
+            return Err(IN_PASSES.to_owned());
+        }
         match entry.topology.period().len() {
             1 => Ok(Self { entry, momentum, step }),
             period => {

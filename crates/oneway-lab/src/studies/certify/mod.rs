@@ -16,6 +16,7 @@ use oneway::theory::certificate::{Certificate, Certifier, Setting, Start};
 use oneway::theory::stability;
 use oneway_experiment::plan::{Entry, Plan};
 use oneway_experiment::problem::BuiltProblem;
+use oneway_experiment::problem_facts::IN_PASSES;
 use oneway_experiment::results::cells::Ran;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -201,7 +202,9 @@ impl Problems {
         let c_pi = entry.method.step_divisor(&entry.topology)?;
         let step = Steps::new(entry, c_pi);
         let stability = Answer::from_result(Stability::new(entry, step, facts.smoothness));
+        let in_passes = !entry.problem.problem.noise_is_fresh();
         let floor = match (&stability, &self.places[problem].modes) {
+            _ if in_passes => Answer::none(format!("the problem {IN_PASSES}")),
             (Answer::None { none }, _) | (_, Answer::None { none }) => Answer::none(none.clone()),
             (Answer::Known(known), Answer::Known(modes)) => {
                 let limit = known.limit.raw * facts.smoothness;
@@ -219,7 +222,10 @@ impl Problems {
             c_pi,
             step,
             stability,
-            certificate: Proven::new(entry, step, facts),
+            certificate: match in_passes {
+                true => Answer::none(format!("the problem {IN_PASSES}")),
+                false => Proven::new(entry, step, facts),
+            },
             floor,
             rounds_to_forget: flattest.map(|h| settled(1.0 / (step.last.effective * h))),
             measured: Measured::new(entry, ran),

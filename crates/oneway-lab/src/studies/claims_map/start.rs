@@ -82,6 +82,10 @@ impl Problem for Started {
         self.inner().smoothness()
     }
 
+    fn noise_is_fresh(&self) -> bool {
+        self.inner().noise_is_fresh()
+    }
+
     fn local_model(&self, agent: usize, x: &[f64]) -> Option<LocalModel> {
         self.inner().local_model(agent, x)
     }

@@ -5,9 +5,12 @@
 //! by the seed, with the rest as its counter.
 
 mod normal;
+mod order;
 mod philox;
 
 use rand_philox::philox4x32_10;
+
+pub(crate) use order::Passes;
 
 use super::vectors::widest;
 use crate::numeric::vectors::filled;

@@ -105,7 +105,7 @@ impl<M: Model> FiniteSum<M> {
 
     /// Adds the gradients of these rows' losses to g, one after another; returns their sum.
     #[inline(never)] // it is long, and compiled for each kind of rows and of vectors
-    fn add_rows(&self, rows: RowNumbers<'_>, x: &[f64], g: &mut [f64]) -> f64 {
+    fn add_rows(&self, rows: RowNumbers<'_, '_>, x: &[f64], g: &mut [f64]) -> f64 {
         let targets = &self.rows.targets[..];
         widest(
             #[inline(always)]
@@ -114,7 +114,7 @@ impl<M: Model> FiniteSum<M> {
     }
 
     /// The mean over these rows, and the regulariser: ∇ of a batch.
-    fn of_rows(&self, rows: RowNumbers<'_>, count: usize, x: &[f64], g: &mut [f64]) {
+    fn of_rows(&self, rows: RowNumbers<'_, '_>, count: usize, x: &[f64], g: &mut [f64]) {
         g.fill(0.0);
         self.add_rows(rows, x, g);
         self.regulariser.finish_gradient(x, count, g);
@@ -123,12 +123,12 @@ impl<M: Model> FiniteSum<M> {
     /// Stochastic gradients of some agents.
     #[inline(never)] // see above
     fn make_gradients(&self, batch: GradientBatch<'_>) {
-        match self.batch {
-            Batch::Sampled(size) => widest(
+        match self.batch.drawn() {
+            Some(size) => widest(
                 #[inline(always)]
                 || self.rows.features.with(DrawnRows { problem: self, size, batch }),
             ),
-            Batch::Full => {
+            None => {
                 let GradientBatch { agents, points, draws: _, mut gradients } = batch;
                 let all = agents.iter().enumerate();
                 all.for_each(|(q, agent)| _ = self.exact(agent, points.row(q), gradients.row(q)));
@@ -236,6 +236,10 @@ impl<M: Model> Problem for FiniteSum<M> {
         curvature * λ_max + self.regulariser.curvature()
     }
 
+    fn noise_is_fresh(&self) -> bool {
+        !matches!(self.batch, Batch::Reshuffled(_))
+    }
+
     /// Full batches have none.
     fn noise(&self) -> Option<f64> {
         (self.batch == Batch::Full).then_some(0.0)
@@ -244,7 +248,7 @@ impl<M: Model> Problem for FiniteSum<M> {
     /// slope²·max_i (1/m) Σ_s ‖a_is‖²/batch, where the model knows its [slope](Model::slope_sq): taking away
     /// the mean makes a gradient's square no larger in the mean.
     fn noise_bound(&self) -> Option<f64> {
-        let Batch::Sampled(size) = self.batch else { return Some(0.0) };
+        let Some(size) = self.batch.drawn() else { return Some(0.0) };
         let slope_sq = self.model.slope_sq()?;
         let squares = self.largest(|rows| {
             let squares = rows.flat_map(|r| self.rows.features.row(r)).map(|(_, a)| a * a);
@@ -259,6 +263,7 @@ impl<M: Model> Problem for FiniteSum<M> {
             targets: Targets::Numbers(&self.rows.targets),
             rows_per_agent: self.rows_per_agent,
             batch: self.batch.drawn(),
+            reshuffled: matches!(self.batch, Batch::Reshuffled(_)),
             loss: self.model.describe()?,
             penalty: self.regulariser.describe(),
             test: self.test.as_ref().map(|test| TestRows { rows: &test.features, targets: &test.targets }),
@@ -293,15 +298,15 @@ impl<E: Entries> Row for RowAt<E> {
 }
 
 /// Adds Σ_r ∇ℓ(x; a_r, b_r) to g; returns Σ_r ℓ(x; a_r, b_r).
-struct AddRows<'a, M> {
+struct AddRows<'a, 'd, M> {
     model: &'a M,
     targets: &'a [f64],
-    rows: RowNumbers<'a>,
+    rows: RowNumbers<'a, 'd>,
     x: &'a [f64],
     g: &'a mut [f64],
 }
 
-impl<M: Model> Kernel for AddRows<'_, M> {
+impl<M: Model> Kernel for AddRows<'_, '_, M> {
     type Output = f64;
 
     #[inline(always)]
@@ -328,7 +333,8 @@ impl<M: Model> Kernel for DrawnRows<'_, M> {
 
     #[inline(always)]
     fn run<E: Entries>(self, entries: E) {
-        let Self { problem: FiniteSum { model, regulariser, rows, rows_per_agent, .. }, size, batch } = self;
+        let Self { problem, size, batch } = self;
+        let FiniteSum { model, regulariser, rows, rows_per_agent, batch: drawn, .. } = problem;
         let GradientBatch { agents, points, draws, mut gradients } = batch;
         for (q, draws) in draws.iter_mut().enumerate() {
             let (first, x, g) = (agents.get(q) * rows_per_agent, points.row(q), gradients.row(q));
@@ -336,8 +342,9 @@ impl<M: Model> Kernel for DrawnRows<'_, M> {
                 1 => regulariser.put_gradient(x, g), // its divisions go on while the row is looked at
                 _ => g.fill(0.0),
             }
+            let mut drawing = drawn.drawing(*rows_per_agent, draws);
             for _ in 0..size {
-                let r = first + draws.below(*rows_per_agent);
+                let r = first + drawing.next();
                 model.add_slope(RowAt { entries, r }, rows.targets[r], x, g);
             }
             if size > 1 {

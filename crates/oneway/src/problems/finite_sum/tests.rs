@@ -60,8 +60,14 @@ fn gradient(problem: &dyn Problem, agent: usize, x: &[f64]) -> Vec<f64> {
 }
 
 /// The gradients of all agents in one call, against rows added one by one, losses and all.
-fn check_one_call<M: Model>(model: M, size: usize, φ: Regulariser, seed: u64) {
-    let problem = FiniteSum::new(model, &data(), φ, Sharing::among(3).batch(Batch::Sampled(size))).unwrap();
+fn check_one_call<M: Model + Clone>(model: M, size: usize, φ: Regulariser, seed: u64) {
+    check_batch(model.clone(), Batch::Sampled(size), φ, seed);
+    check_batch(model, Batch::Reshuffled(size), φ, seed);
+}
+
+fn check_batch<M: Model>(model: M, batch: Batch, φ: Regulariser, seed: u64) {
+    let size = batch.drawn().unwrap();
+    let problem = FiniteSum::new(model, &data(), φ, Sharing::among(3).batch(batch)).unwrap();
     let d = problem.dim();
     let drawn = |agent| Draws::new(seed, Purpose::Gradient, agent, 1);
     let (points, mut found) = (point(3 * d, 1.0, seed), vec![9.0; 3 * d]);
@@ -74,16 +80,17 @@ fn check_one_call<M: Model>(model: M, size: usize, φ: Regulariser, seed: u64) {
     problem.gradients(batch).unwrap();
     for (agent, (x, found)) in points.chunks(d).zip(found.chunks(d)).enumerate() {
         let (mut draws, mut g) = (drawn(agent), vec![0.0; d]);
-        let rows = RowNumbers::Drawn(size, problem.rows_of(agent), &mut draws);
+        let mut drawing = problem.batch.drawing(problem.rows_per_agent, &mut draws);
+        let rows = RowNumbers::Drawn(size, problem.first_row(agent), &mut drawing);
         problem.add_rows(rows, x, &mut g);
         problem.regulariser.finish_gradient(x, size, &mut g);
-        assert_eq!(bits(found), bits(&g), "{:?}, batch {size}, {φ:?}", problem.model);
+        assert_eq!(bits(found), bits(&g), "{:?}, {:?}, {φ:?}", problem.model, problem.batch);
     }
 }
 
 #[test]
 fn gradients_in_one_call_have_the_bits_of_rows_added_one_by_one() {
-    for (size, seed) in [(1, 1), (1, 2), (2, 3), (7, 4)] {
+    for (size, seed) in [(1, 1), (1, 2), (2, 3), (7, 4), (30, 5)] {
         for φ in [Regulariser::Ridge(0.0), Regulariser::Ridge(0.3), Regulariser::NonConvex(0.2)] {
             let many: Vec<f64> = (-1..19).map(f64::from).collect();
             check_one_call(Softmax::new(&data()).unwrap(), size, φ, seed);
@@ -189,6 +196,28 @@ fn batches_draw_rows_as_the_bit_contract_says() {
             }
             assert!(distance(&mean, &g) < 1e-13, "{name}, {size}");
             assert!(size > 1 || bits(&component) == bits(&g), "{name}: one row is its component to the bit");
+        }
+    }
+}
+
+#[test]
+fn a_pass_without_replacement_has_every_row_once() {
+    for size in [1, 2, 5, 30] {
+        for (name, problem) in problems(Batch::Reshuffled(size), Regulariser::NonConvex(0.1)) {
+            let x = point(problem.dim(), 1.0, 4);
+            let (mut g, exact) = (vec![9.0; x.len()], gradient(&*problem, 2, &x));
+            for pass in 0..3 {
+                let batches = 30 / size as u64;
+                let mut mean = vec![0.0; x.len()];
+                for k in pass * batches..(pass + 1) * batches {
+                    let mut draws = Draws::new(5, Purpose::Gradient, 2, k);
+                    problem.prefetch(2, &mut draws);
+                    problem.gradient(2, &x, &mut draws, &mut g);
+                    mean.iter_mut().zip(&g).for_each(|(mean, g)| *mean += g / batches as f64);
+                }
+                assert!(distance(&mean, &exact) < 1e-12, "{name}, {size}, {pass}");
+            }
+            assert!(!problem.noise_is_fresh());
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use std::ops::{Index, IndexMut};
 
+use super::Batch;
 use super::link::Margin;
 use crate::data::rows::{Entries, Kernel};
 use crate::numeric::vectors::filled;
@@ -213,6 +214,8 @@ impl Kernel for OneRow<'_> {
 pub(super) struct OneRowEach<'a> {
     pub(super) labels: &'a [i8],
     pub(super) rows_per_agent: usize,
+    /// How rows are drawn, one for each.
+    pub(super) drawn: Batch,
     pub(super) twice_α: f64,
     pub(super) batch: GradientBatch<'a>,
 }
@@ -222,14 +225,14 @@ impl Kernel for OneRowEach<'_> {
 
     #[inline(always)]
     fn run<E: Entries>(self, entries: E) {
-        let Self { labels, rows_per_agent, twice_α, batch } = self;
+        let Self { labels, rows_per_agent, drawn, twice_α, batch } = self;
         let GradientBatch { agents, points, draws, mut gradients } = batch;
         for (group, draws) in draws.chunks_mut(GROUP).enumerate() {
             let first = group * GROUP;
             let (mut rows, mut margins, mut slopes) = ([0; GROUP], [[0.0; 2]; GROUP], [0.0; GROUP]);
             for (p, draws) in draws.iter_mut().enumerate() {
                 let q = first + p;
-                rows[p] = agents.get(q) * rows_per_agent + draws.below(rows_per_agent);
+                rows[p] = agents.get(q) * rows_per_agent + drawn.drawing(rows_per_agent, draws).next();
                 // the divisions go on while the row is looked at
                 put_regulariser(twice_α, points.row(q), gradients.row(q));
                 margins[p] = margin(entries, labels, rows[p], points.row(q));

@@ -162,12 +162,9 @@ impl Logistic {
     fn make_gradients(&self, batch: GradientBatch<'_>) {
         let (m, labels) = (self.rows_per_agent, &self.labels[..]);
         let GradientBatch { agents, points, draws, mut gradients } = batch;
-        let size = match self.batch {
-            Batch::Sampled(size) => size,
-            Batch::Full => {
-                let all = agents.iter().enumerate();
-                return all.for_each(|(q, agent)| _ = self.exact(agent, points.row(q), gradients.row(q)));
-            }
+        let Some(size) = self.batch.drawn() else {
+            let all = agents.iter().enumerate();
+            return all.for_each(|(q, agent)| _ = self.exact(agent, points.row(q), gradients.row(q)));
         };
         widest(
             #[inline(always)]
@@ -177,13 +174,15 @@ impl Logistic {
                     return self.rows.with(OneRowEach {
                         labels,
                         rows_per_agent: m,
+                        drawn: self.batch,
                         twice_α: 2.0 * self.α,
                         batch,
                     });
                 }
                 for (q, draws) in draws.iter_mut().enumerate() {
                     let (first, x, g) = (agents.get(q) * m, points.row(q), gradients.row(q));
-                    let rows = RowNumbers::Drawn(size, first..first + m, draws);
+                    let mut drawing = self.batch.drawing(m, draws);
+                    let rows = RowNumbers::Drawn(size, first, &mut drawing);
                     g.fill(0.0);
                     match size < FEW {
                         true => self.rows.with(AddSampled { labels, rows, x, g: &mut *g }),
@@ -197,7 +196,7 @@ impl Logistic {
 
     /// [`AddGradients`] at one point.
     #[inline(never)] // see above
-    fn add_gradients(&self, rows: RowNumbers<'_>, x: &[[f64; 1]], g: &mut [[f64; 1]]) -> [f64; 1] {
+    fn add_gradients(&self, rows: RowNumbers<'_, '_>, x: &[[f64; 1]], g: &mut [[f64; 1]]) -> [f64; 1] {
         widest(
             #[inline(always)]
             || self.rows.with(AddGradients { labels: &self.labels, rows, x, g }),
@@ -309,6 +308,8 @@ impl Problem for Logistic {
         self.rows.with(AddOuterProducts { labels, rows, x, sums });
         let batch = match self.batch {
             Batch::Sampled(size) => size as f64,
+            // of one pass: rows that differ say more of their mean
+            Batch::Reshuffled(size) => size as f64 * (m - 1.0).max(1.0) / (m - size as f64),
             Batch::Full => f64::INFINITY, // no noise at all
         };
         for j in 0..d {
@@ -323,6 +324,10 @@ impl Problem for Logistic {
         Some(LocalModel { hessian: Symmetric::Dense(hessian), covariance: Symmetric::Dense(covariance) })
     }
 
+    fn noise_is_fresh(&self) -> bool {
+        !matches!(self.batch, Batch::Reshuffled(_))
+    }
+
     /// Full batches have none.
     fn noise(&self) -> Option<f64> {
         (self.batch == Batch::Full).then_some(0.0)
@@ -331,7 +336,7 @@ impl Problem for Logistic {
     /// max_i (1/m_i) Σ_j ‖a_ij‖²/batch: a row's gradient is c·a with |c| < 1, and taking away the mean makes
     /// it no larger.
     fn noise_bound(&self) -> Option<f64> {
-        let Batch::Sampled(size) = self.batch else { return Some(0.0) };
+        let Some(size) = self.batch.drawn() else { return Some(0.0) };
         let m = self.rows_per_agent;
         let mean_square = |agent: usize| {
             let squares = (agent * m..(agent + 1) * m).flat_map(|r| self.rows.row(r)).map(|(_, a)| a * a);
@@ -346,6 +351,7 @@ impl Problem for Logistic {
             targets: Targets::Signs(&self.labels),
             rows_per_agent: self.rows_per_agent,
             batch: self.batch.drawn(),
+            reshuffled: matches!(self.batch, Batch::Reshuffled(_)),
             loss: RowLoss::Logistic,
             penalty: Penalty::NonConvex(self.α),
             test: self.test.as_ref().map(|test| TestRows { rows: &test.rows, targets: &test.labels }),

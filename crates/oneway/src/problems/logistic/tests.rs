@@ -58,6 +58,55 @@ fn sampled_gradients_have_the_exact_one_as_their_mean() {
     assert!(far < 5.0 * 0.5 / 80_000f64.sqrt(), "{far}");
 }
 
+/// 814 rows: batches of one, of a few, of blocks, and of all.
+#[test]
+fn a_pass_without_replacement_has_the_exact_gradient_as_its_mean() {
+    let (x, mut exact, mut g) = (point(), vec![0.0; 123], vec![0.0; 123]);
+    for size in [1, 2, 11, 814] {
+        let problem = problem(Batch::Reshuffled(size));
+        problem.exact(3, &x, &mut exact);
+        let batches = 814 / size as u64;
+        for pass in 0..3 {
+            let mut mean = vec![0.0; 123];
+            for k in pass * batches..(pass + 1) * batches {
+                problem.gradient(3, &x, &mut Draws::new(1, Purpose::Gradient, 3, k), &mut g);
+                mean.iter_mut().zip(&g).for_each(|(mean, g)| *mean += g / batches as f64);
+            }
+            assert!(distance(&mean, &exact) < 1e-13, "{size}, {pass}: {}", distance(&mean, &exact));
+        }
+    }
+}
+
+/// Over many orders the batches of a round have the variance that the local model says, less than with replacement.
+#[test]
+fn rows_that_differ_have_less_noise() {
+    let data = a9a(Split::Test).select(&(0..60).collect::<Vec<_>>());
+    let x = point();
+    let variance = |batch| {
+        let problem = Logistic::new(&data, Sharing::among(2).batch(batch), 0.01).unwrap();
+        let Symmetric::Dense(covariance) = problem.local_model(1, &x).unwrap().covariance else {
+            unreachable!()
+        };
+        let (mut exact, mut g, mut drawn) = (vec![0.0; 123], vec![0.0; 123], 0.0);
+        problem.exact(1, &x, &mut exact);
+        const ORDERS: u64 = 4000;
+        for seed in 0..ORDERS {
+            problem.gradient(1, &x, &mut Draws::new(seed, Purpose::Gradient, 1, seed % 2), &mut g);
+            drawn += distance(&g, &exact).powi(2) / ORDERS as f64;
+        }
+        let said: f64 = (0..123).map(|k| covariance[k * 124]).sum();
+        assert!((drawn / said - 1.0).abs() < 0.05, "{batch:?}: {drawn}, {said}");
+        assert!(drawn < problem.noise_bound().unwrap() && problem.noise().is_none());
+        assert_eq!(problem.noise_is_fresh(), matches!(batch, Batch::Sampled(_)));
+        said
+    };
+    let [with, without] = [Batch::Sampled(10), Batch::Reshuffled(10)].map(variance);
+    assert!((without / with - 20.0 / 29.0).abs() < 1e-9, "(m − b)/(m − 1): {without}, {with}");
+    let all = Logistic::new(&data, Sharing::among(2).batch(Batch::Reshuffled(30)), 0.01).unwrap();
+    let Symmetric::Dense(none) = all.local_model(0, &x).unwrap().covariance else { unreachable!() };
+    assert!(none.iter().all(|s| *s == 0.0), "all rows are no draw");
+}
+
 #[test]
 fn the_mean_of_the_components_is_the_exact_gradient() {
     let problem = problem(Batch::Full);
