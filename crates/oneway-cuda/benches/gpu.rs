@@ -12,7 +12,8 @@ use std::time::Instant;
 
 use common::measured::{methods_are_measured, problems_are_measured};
 use common::{
-    cells_agree, large_networks_agree, networks_agree, problems, problems_agree, rules_agree, same_bits,
+    cells_agree, large_networks_agree, networks_agree, problems, problems_agree, repeated_problems_agree,
+    repeated_rules_agree, rules_agree, same_bits,
 };
 use oneway::data::a9a::{Split, a9a};
 use oneway::engine::metrics::Extras;
@@ -100,6 +101,14 @@ fn bits(device: &Cuda) {
             &[Batch::Sampled(1), Batch::Sampled(7), Batch::Reshuffled(3), Batch::Full],
         );
     });
+    let repeated =
+        lap("several exchanges and local steps around every rule, 67 rounds: the same bits", || {
+            repeated_rules_agree(device, 67)
+        });
+    println!("({repeated} cases)");
+    lap("the same on every problem with rows, also side by side: the same bits", || {
+        repeated_problems_agree(device, 67);
+    });
     lap("runs side by side, 31 rounds: the same bits", || cells_agree(device, 30));
     lap("many agents, and many coordinates, 20 rounds: the same bits", || large_networks_agree(device, 20));
     lap("SMTPP on a9a, n = 20, batch 1 and full, 900 rounds: the same bits", || {
@@ -131,6 +140,7 @@ fn small(device: &Cuda) {
             same_bits(device, Setup { problem, ..setup }, Precision::F64, 3, name);
         }
     }
+    repeated_problems_agree(device, 1);
     cells_agree(device, 2);
     large_networks_agree(device, 1);
     problems_are_measured(device);

@@ -5,7 +5,7 @@
 // whether the gradient is asked for at two points with one sample.
 
 // Whether the gradients of a round can be made as soon as a row is prepared once.
-#define FUSES (EXCHANGES == 1 && CARRIES != 2 && (PREPARES == 0 || (ASKS <= 1 && !BOTH)))
+#define FUSES (HELD == 0 && EXCHANGES == 1 && CARRIES != 2 && (PREPARES == 0 || (ASKS <= 1 && !BOTH)))
 
 #if FUSES
 

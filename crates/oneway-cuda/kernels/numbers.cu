@@ -148,6 +148,39 @@ __device__ inline double exp_neg(double a) {
     return series * number((1023ull << 52) - (bits_of(shifted) << 52));
 }
 
+// e^x - 1 for x <= 0, as the `libm` crate has it (FreeBSD's s_expm1.c), operation by operation.
+__device__ inline double expm1_below(double x) {
+    const u32 size = (u32)(bits_of(x) >> 32) & 0x7fffffffu;
+    if (size >= 0x4043687au) // 56 ln 2
+        return x != x ? x : -1.0;
+    if (size < 0x3c900000u) // 2^-54
+        return x;
+    int k = 0;
+    double c = 0.0;
+    if (size > 0x3fd62e42u) { // ln 2 / 2: what is left of x without k of ln 2, and what that has lost
+        if (size < 0x3ff0a2b2u)
+            k = -1;
+        else
+            k = (int)(1.44269504088896338700 * x + -0.5);
+        const double t = (double)k, high = x - t * LN2_HIGH, low = t * LN2_LOW;
+        x = high - low;
+        c = (high - x) - low;
+    }
+    const double half = 0.5 * x, z = x * half;
+    const double r = 1.0
+            + z * (number(0xbfa11111111110f4ull)
+                   + z * (number(0x3f5a01a019fe5585ull)
+                          + z * (number(0xbf14ce199eaadbb7ull)
+                                 + z * (number(0x3ed0cfca86e65239ull) + z * number(0xbe8afdb76e09c32dull)))));
+    const double t = 3.0 - r * half, first = z * ((r - t) / (6.0 - x * t));
+    if (k == 0)
+        return x - (x * first - z);
+    const double e = x * (first - c) - c - z;
+    if (k == -1)
+        return 0.5 * (x - e) - 0.5;
+    return (x - e + 1.0) * number((u64)(0x3ff + k) << 52) - 1.0;
+}
+
 // ln u for u in (0, 1) (numeric/sample/normal.rs).
 __device__ inline double ln_unit(double u) {
     const u64 one = 0x3ff0000000000000ull, least = 0x3fe6a09e667f3bcdull; // 1 and sqrt(1/2)

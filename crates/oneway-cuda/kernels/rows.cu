@@ -2,9 +2,11 @@
 // problems/finite_sum). First each row's slopes are made, then each coordinate sums over the rows, in their
 // order.
 //
-// Before this text stands LOSS: 0 logistic, 1 square, 2 Cauchy's, 3 softmax; OUTPUTS: how many products there
-// are, one but for softmax, whose coordinates are those of column 0, then those of column 1, …; PENALTY: 0
-// ridge, 1 not convex; whether ALL rows are taken; and whether they are drawn in PASSES, without replacement.
+// Before this text stand LOSS: 0 logistic, 1 square, 2 Cauchy's, 3 softmax, 4 Welsch's, 5 a network of two layers;
+// FEATURES, the columns of the data; OUTPUTS, how many products there are, one but for classes and hidden units,
+// and so many coordinates has column 0, then column 1, …; CLASSES, 0 where there are none; SLOPES, numbers that
+// are made of a row; PENALTY: 0 ridge, 1 not convex; whether ALL rows are taken; and whether they are drawn in
+// PASSES, without replacement.
 
 #define PREPARES 1
 
@@ -16,7 +18,7 @@ struct Problem {
     const double *values; // null where all are one
     const double *targets;
     double penalty;  // alpha, or 2*alpha where it is not convex
-    double scale_sq; // Cauchy's
+    double scale_sq; // Cauchy's and Welsch's
     u32 *drawn;      // the rows of each agent's batch
     double *slopes;  // and their slopes
     const u32 *by_column; // where all rows are taken: for each column of each agent, where its entries are
@@ -38,27 +40,14 @@ __device__ inline double slope_at(const Problem &problem, double product, double
     return -y * ((z >= 0.0 ? e : 1.0) / (1.0 + e));
 #elif LOSS == 1
     return product - y;
+#elif LOSS == 4
+    const double r = product - y, below = -expm1_below(-(r * r / problem.scale_sq));
+    return r * (1.0 - below);
 #else
     const double r = product - y;
     return r * (1.0 / (1.0 + r * r / problem.scale_sq));
 #endif
 }
-
-#if LOSS == 3
-// dl/dz = p - e_y in place of z (problems/models/layer.rs).
-__device__ inline void softmax_slopes(double *z, u32 y) {
-    double largest = number(0xfff0000000000000ull), sum = 0.0; // from minus infinity
-    for (u32 o = 0; o < OUTPUTS; ++o)
-        largest = z[o] > largest ? z[o] : largest;
-    for (u32 o = 0; o < OUTPUTS; ++o) {
-        z[o] = exp_neg(largest - z[o]);
-        sum = sum + z[o];
-    }
-    for (u32 o = 0; o < OUTPUTS; ++o)
-        z[o] = z[o] / sum;
-    z[y] = z[y] - 1.0;
-}
-#endif
 
 #if !ALL
 // The `at`-th row that an agent draws for a gradient.
@@ -85,22 +74,25 @@ __device__ inline void prepare_one(const Problem &problem, const Run &run, const
     problem.drawn[t] = (u32)r;
 #endif
     const real *x = run.asked[turn.from] + agent * (u64)DIM;
-    double *const slopes = problem.slopes + t * OUTPUTS;
-    for (u32 o = 0; o < OUTPUTS; ++o) {
-        double product = 0.0;
+    double *const slopes = problem.slopes + t * SLOPES;
+    const auto product = [&](u32 o) {
+        double sum = 0.0;
         for (u32 entry = problem.offsets[r]; entry < problem.offsets[r + 1]; ++entry)
-            product = product
-                    + value_of(problem.values, entry) * (double)x[problem.columns[entry] * OUTPUTS + o];
-        slopes[o] = product;
-    }
+            sum = sum + value_of(problem.values, entry) * (double)x[problem.columns[entry] * OUTPUTS + o];
+        return sum;
+    };
 #if LOSS == 3
-    softmax_slopes(slopes, (u32)problem.targets[r]);
+    for (u32 o = 0; o < OUTPUTS; ++o)
+        slopes[o] = product(o);
+    soften<1>(slopes, (u32)problem.targets[r]);
+#elif LOSS == 5
+    look_at_row<1>(product, [&](u32 i) { return (double)x[i]; }, (u32)problem.targets[r], slopes);
 #else
-    slopes[0] = slope_at(problem, slopes[0], problem.targets[r]);
+    slopes[0] = slope_at(problem, product(0), problem.targets[r]);
 #endif
 }
 
-#define BY_TEAM (!ALL && LOSS != 3)
+#define BY_TEAM (!ALL && CLASSES == 0)
 
 #if BY_TEAM
 // The same for a batch of one row, by a team of lanes that goes over an agent's coordinates together: an
@@ -170,22 +162,28 @@ __device__ inline double add_row(const Problem &problem, u64 r, double slope, u3
 
 __device__ inline double gradient_at(const Problem &problem, const Run &run, const Turn &turn, u64 agent,
                                      u64 c, double x) {
-    const u32 column = (u32)(c / OUTPUTS), o = (u32)(c % OUTPUTS);
-    const double *slopes = problem.slopes + agent * problem.batch * OUTPUTS + o;
-#if ALL
+    const double *const rows = problem.slopes + agent * problem.batch * SLOPES;
     double g = 0.0;
-    const u64 place = agent * (u64)(DIM / OUTPUTS) + column;
-    for (u32 entry = problem.by_column[place]; entry < problem.by_column[place + 1]; ++entry)
-        g = g + slopes[problem.entry_rows[entry] * (u64)OUTPUTS] * value_of(problem.entry_values, entry);
-#else
-    const u32 *drawn = problem.drawn + agent * problem.batch;
-    if (problem.batch == 1)
-        return add_row(problem, drawn[0], slopes[0], column, 0.0 + penalty_at(problem, x));
-    double g = 0.0;
-    for (u64 at = 0; at < problem.batch; ++at)
-        g = add_row(problem, drawn[at], slopes[at * OUTPUTS], column, g);
+    if (!ALL && problem.batch == 1) // the penalty comes first
+        g = g + penalty_at(problem, x);
+    if (c >= FEATURES * (u64)OUTPUTS) {
+#if LOSS == 5
+        for (u64 at = 0; at < problem.batch; ++at)
+            g = add_behind<1>(rows + at * SLOPES, (u32)(c - SECOND), g);
 #endif
-    return g * (1.0 / (double)problem.batch) + penalty_at(problem, x);
+    } else {
+        const u32 column = (u32)(c / OUTPUTS), o = (u32)(c % OUTPUTS);
+#if ALL
+        const u64 place = agent * (u64)FEATURES + column;
+        for (u32 entry = problem.by_column[place]; entry < problem.by_column[place + 1]; ++entry)
+            g = g + rows[problem.entry_rows[entry] * (u64)SLOPES + o] * value_of(problem.entry_values, entry);
+#else
+        const u32 *const drawn = problem.drawn + agent * problem.batch;
+        for (u64 at = 0; at < problem.batch; ++at)
+            g = add_row(problem, drawn[at], rows[at * SLOPES + o], column, g);
+#endif
+    }
+    return !ALL && problem.batch == 1 ? g : g * (1.0 / (double)problem.batch) + penalty_at(problem, x);
 }
 
 #if BY_TEAM

@@ -1,7 +1,7 @@
 // A run's states, messages and network, and what one coordinate of one agent does in an exchange.
 //
 // Before this text stand: `real`, the numbers of states; DIM, the dimension; KEPT, PULLS, PUSHES, the vectors
-// of a state and of the two messages; CARRIES, what an agent has besides (0 nothing, 1 push-sum's weight, 2
+// of a state and of the two messages; HELD, pairs of rows behind a state; CARRIES, what an agent has besides (0 nothing, 1 push-sum's weight, 2
 // its row of R^k); EXCHANGES; ASK, the gradients of each exchange; and `coordinate`, which counts coordinates
 // of all agents. The rule's own functions are printed from its program.
 
@@ -49,15 +49,18 @@ struct Run {
     const double *kept; // C_ii of all agents times the period
     Links pull, push;
     const real *asked[2]; // where gradients are taken: in `points`, or in what was pulled
+    u64 relays;           // how often what arrived is sent on, before the rule looks at it
+    u64 alone;            // rounds that an agent makes with itself after the last exchange
 };
 
 // Which part of a round is done.
 struct Turn {
     u64 step;  // row of the table of steps
-    u64 phase; // exchange
+    u64 phase; // exchange of the rule, and in the upper half of the network: each draws samples of its own
     u64 call;  // which gradient of the exchange; how many points or gradients there are, for other parts
-    u64 from;  // where it is taken: at the next point (0) or at the last (1)
-    u64 to;    // the gradient (0) or the other (1); whether a round leaves a whole state behind
+    u64 from;  // where it is taken: at the next point (0) or at the last (1); whether what is held is sent on
+    u64 to;    // the gradient (0) or the other (1); whether a round leaves a whole state behind, or only holds
+               // what was heard
     u64 adds;  // it is put there (0), added to what is there (1), or to zero (2)
 };
 
@@ -66,6 +69,33 @@ __device__ inline u32 scalars_of(const Run &run) {
 }
 
 __device__ inline real *state_of(const Run &run, u64 agent) { return run.states + agent * run.stride; }
+
+// What an agent carries besides coordinates.
+__device__ inline real &carried_of(const Run &run, u64 agent, u64 s) {
+    return state_of(run, agent)[KEPT * (u64)DIM + s];
+}
+
+// Behind its state an agent holds a pull row and a push row for each of: what it sends on, if anything, and what
+// it sent to itself. What is carried stands behind the vectors of its row.
+struct Pair {
+    real *rows;
+    u64 scalars;
+
+    __device__ inline real &at(u32 v, u64 c) const {
+        return rows[v * (u64)DIM + (CARRIES == 2 && v >= PULLS ? scalars : 0) + c];
+    }
+    __device__ inline real &carried(u64 s) const { return rows[(CARRIES == 2 ? PULLS : HEARD) * (u64)DIM + s]; }
+};
+
+__device__ inline Pair held_of(const Run &run, u64 agent, u64 pair) {
+    const u64 scalars = scalars_of(run), begin = KEPT * (u64)DIM + scalars;
+    return Pair{state_of(run, agent) + begin + pair * (HEARD * (u64)DIM + scalars), scalars};
+}
+
+// Numbers of a state row.
+__device__ inline u64 width_of(const Run &run) {
+    return KEPT * (u64)DIM + scalars_of(run) + HELD * (HEARD * (u64)DIM + scalars_of(run));
+}
 
 // The numbers that every program of a rule begins with: eta, w, C_ii and the two constants of the round.
 struct At {
@@ -125,14 +155,16 @@ __device__ inline Range range_of(const Links &links, const Run &run, const Step 
     return links.ranges[step.pair * run.agents + agent];
 }
 
-// What is carried besides coordinates, mixed: number s of an agent.
-__device__ inline real mix_carried(const Run &run, const Step &step, u64 agent, u32 s) {
+// What is carried besides coordinates, mixed: number s of an agent. `held`: of what is sent on.
+__device__ inline real mix_carried(const Run &run, const Step &step, u64 agent, u32 s, bool held = false) {
     const Links &links = CARRIES == 1 ? run.push : run.pull;
     real sum[1];
-    const u64 place = KEPT * (u64)DIM + s;
     mix<1>(
         links, range_of(links, run, step, agent),
-        [&](u32 sender, real *terms) { terms[0] = state_of(run, sender)[place]; }, sum);
+        [&](u32 sender, real *terms) {
+            terms[0] = HELD && held ? held_of(run, sender, 0).carried(s) : carried_of(run, sender, s);
+        },
+        sum);
     return sum[0];
 }
 
@@ -151,7 +183,20 @@ __device__ inline void send_one(const Run &run, const Turn &turn, coordinate t) 
     rule_send(run, (u32)turn.phase, at_of(run, run.steps[turn.step], agent, (real)1), state, sent);
 #pragma unroll
     for (int v = 0; v < HEARD; ++v)
-        run.sent[v * all + t] = sent[v];
+        run.sent[v * all + t] = HELD && turn.from > 0 ? held_of(run, agent, 0).at(v, c) : sent[v];
+}
+
+// Where gradients are taken, kept until they are made: at the two points of a rule that has heard.
+__device__ inline void keep_points(const Run &run, const Turn &turn, u64 agent, u64 c, coordinate t,
+                                   const real *heard) {
+    if (turn.call == 0 || run.asked[0] == run.heard)
+        return;
+    real state[KEPT], points[2];
+    load_state(run, agent, c, state);
+    const At at = at_of(run, run.steps[turn.step], agent, weight_of(run, agent));
+    rule_points(run, (u32)turn.phase, at, state, heard, points);
+    run.points[t] = points[0];
+    run.points[run.agents * (u64)DIM + t] = points[1];
 }
 
 __device__ inline void hear_one(const Run &run, const Turn &turn, coordinate t) {
@@ -177,18 +222,53 @@ __device__ inline void hear_one(const Run &run, const Turn &turn, coordinate t) 
 #pragma unroll
     for (int v = 0; v < HEARD; ++v)
         run.heard[v * all + t] = heard[v];
-    if (turn.call > 0 && run.asked[0] != run.heard) {
-        real state[KEPT], points[2];
-        load_state(run, agent, c, state);
-        rule_points(run, (u32)turn.phase, at_of(run, step, agent, weight_of(run, agent)), state, heard,
-                points);
-        run.points[t] = points[0];
-        run.points[all + t] = points[1];
+    keep_points(run, turn, agent, c, t, heard);
+}
+
+#if HELD
+// What an agent sends to itself is what it hears.
+__device__ inline void hear_oneself(const Run &run, const Turn &turn, coordinate t) {
+    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
+    real state[KEPT], sent[HEARD + 1];
+    load_state(run, agent, c, state);
+    rule_send(run, (u32)turn.phase, at_of(run, run.steps[turn.step], agent, (real)1), state, sent);
+#pragma unroll
+    for (int v = 0; v < HEARD; ++v) {
+        for (u32 pair = 0; pair < HELD; ++pair) // it is sent on to itself too
+            held_of(run, agent, pair).at(v, c) = sent[v];
+        run.heard[v * all + t] = sent[v];
     }
+    keep_points(run, turn, agent, c, t, sent);
+}
+
+// What it carries is then what it carried; number s.
+__device__ inline void carry_alone(const Run &run, u64 agent, u64 s) {
+    for (u32 pair = 0; pair < HELD; ++pair)
+        held_of(run, agent, pair).carried(s) = carried_of(run, agent, s);
+}
+#endif
+
+// What was heard, held to be sent on.
+__device__ inline void hold_one(const Run &run, coordinate t) {
+    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
+#pragma unroll
+    for (int v = 0; v < HEARD; ++v)
+        held_of(run, agent, 0).at(v, c) = run.heard[v * all + t];
+}
+
+// Keeps number s of what was carried, once it is mixed: in the state, or to be sent on.
+__device__ inline void keep_carried(const Run &run, const Turn &turn, u64 agent, u64 s) {
+    const real mixed = run.carried[agent * scalars_of(run) + s];
+    if (HELD && turn.to > 0)
+        held_of(run, agent, 0).carried(s) = mixed;
+    else
+        carried_of(run, agent, s) = mixed;
 }
 
 // `gradients` says how many of the two there are; the others are zero.
 __device__ inline void update_one(const Run &run, const Turn &turn, coordinate t, u64 gradients) {
+    if (HELD && turn.to > 0)
+        return hold_one(run, t);
     const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
     real state[KEPT], heard[HEARD + 1], next[KEPT], g[2];
     load_state(run, agent, c, state);
@@ -219,5 +299,5 @@ __device__ inline void start_one(const Run &run, const Turn &turn, coordinate t,
 
 // An agent's samples in an exchange: purpose 0, gradients.
 __device__ inline Stream samples_of(const Run &run, const Turn &turn, u64 agent) {
-    return Stream{run.seed, (u32)agent, run.steps[turn.step].round, (u32)turn.phase << 8};
+    return Stream{run.seed, (u32)agent, run.steps[turn.step].round, (u32)(turn.phase >> 32) << 8};
 }

@@ -18,7 +18,7 @@ KERNEL(start) {
     start_one(run, turn, t, turn.call);
     EACH(u64, s, run.agents * (u64)scalars_of(run)) {
         const u64 agent = s / scalars_of(run), at = s % scalars_of(run);
-        state_of(run, agent)[KEPT * (u64)DIM + at] = (real)(CARRIES == 1 || at == agent ? 1 : 0);
+        carried_of(run, agent, at) = (real)(CARRIES == 1 || at == agent ? 1 : 0);
     }
 }
 
@@ -26,13 +26,24 @@ KERNEL(send) {
     EACH(coordinate, t, run.agents * (u64)DIM)
     send_one(run, turn, t);
     EACH(u64, s, run.agents * (u64)scalars_of(run))
-    run.carried[s] = mix_carried(run, run.steps[turn.step], s / scalars_of(run), (u32)(s % scalars_of(run)));
+    run.carried[s] = mix_carried(run, run.steps[turn.step], s / scalars_of(run), (u32)(s % scalars_of(run)),
+            turn.from > 0);
 }
 
 KERNEL(hear) {
     EACH(coordinate, t, run.agents * (u64)DIM)
     hear_one(run, turn, t);
 }
+
+#if HELD
+// In place of both, in a round with oneself.
+KERNEL(alone) {
+    EACH(coordinate, t, run.agents * (u64)DIM)
+    hear_oneself(run, turn, t);
+    EACH(u64, s, run.agents * (u64)scalars_of(run))
+    carry_alone(run, s / scalars_of(run), s % scalars_of(run));
+}
+#endif
 
 KERNEL(prepare) {
     EACH(u64, t, preparations(problem, run))
@@ -54,12 +65,12 @@ KERNEL(update) {
     EACH(coordinate, t, run.agents * (u64)DIM)
     update_one(run, turn, t, turn.call);
     EACH(u64, s, run.agents * (u64)scalars_of(run))
-    state_of(run, s / scalars_of(run))[KEPT * (u64)DIM + s % scalars_of(run)] = run.carried[s];
+    keep_carried(run, turn, s / scalars_of(run), s % scalars_of(run));
 }
 
 // Writes to the address `turn.from` if a number of the states is beyond all bounds, or none.
 KERNEL(look) {
-    const u64 width = KEPT * (u64)DIM + scalars_of(run);
+    const u64 width = width_of(run);
     EACH(u64, t, run.agents * width) {
         const double x = (double)state_of(run, t / width)[t % width];
         if (!(absolute(x) <= 1e150))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use oneway::engine::Setup;
 use oneway::engine::observe::Snapshot;
-use oneway::method::{Ask, Profile};
+use oneway::method::{Ask, Trace};
 use oneway::numeric::Precision;
 
 use crate::arena::Arena;
@@ -44,20 +44,19 @@ pub(crate) fn shared_bytes(setup: Setup<'_>, source: &Source, precision: Precisi
 }
 
 /// What is asked for at the start, and after each exchange, as `kernels/apart.cu` has it.
-fn asks(profile: &Profile) -> Result<[u64; 2]> {
+fn asks(trace: &Trace) -> Result<[u64; 2]> {
     let of = |ask: Ask| match ask {
         Ask::Samples(count @ 0..=255) => Ok(count as u64),
         Ask::BothPoints => Ok(1 << 8),
         Ask::Nothing => Ok(0),
         _ => Err(Error::Unsupported("it asks for too many gradients".to_owned())),
     };
-    let exchanges = &profile.exchanges;
-    if exchanges.len() > 4 {
+    if trace.exchanges.len() > 4 {
         return Err(Error::Unsupported("its rounds have too many exchanges".to_owned()));
     }
-    let after = exchanges.iter().map(|exchange| of(exchange.turns[0])).collect::<Result<Vec<_>>>()?;
+    let after = trace.exchanges.iter().map(|exchange| of(exchange.ask)).collect::<Result<Vec<_>>>()?;
     let after = after.into_iter().rev().fold(0, |all, ask| all << 16 | ask);
-    Ok([of(profile.start)?, after])
+    Ok([of(trace.start_ask)?, after])
 }
 
 /// Runs of one rule on problems of one kind and dimension, side by side. Seeds, steps, hyper-parameters,
@@ -122,8 +121,8 @@ impl<'a> Cells<'a> {
         let (mut known, mut runs) = (Known::default(), vec![]);
         let (mut different, mut seen, mut asks_of) = (vec![], HashSet::new(), None);
         for (setup, source) in setups {
-            let profile = setup.check().map_err(|error| Error::Failed(error.to_string()))?;
-            let asked = asks(&profile)?;
+            setup.check().map_err(|error| Error::Failed(error.to_string()))?;
+            let asked = asks(&source.trace)?;
             let room = Room { states: 1, messages: usize::from(!source.fuses), steps: rows };
             let placed = Placed::new(&mut program, &mut known, (setup, &source, precision), room)?;
             if seen.insert(placed.steps) {

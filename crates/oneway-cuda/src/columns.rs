@@ -106,7 +106,7 @@ impl Rows {
             }
             if let Description::Rows(sum) = problem.describe()? {
                 let single = sum.batch == Some(1) && source.asks_once && longest(sum.rows) > 0;
-                if !single || matches!(sum.loss, RowLoss::Softmax { .. }) {
+                if !single || matches!(sum.loss, RowLoss::Softmax { .. } | RowLoss::TwoLayer { .. }) {
                     return None;
                 }
                 found = Self { single, binary: found.binary && sum.rows.is_binary() };

@@ -14,6 +14,7 @@
 //! compiler, so that the bits of kernels are tested where there is no GPU.
 
 mod arena;
+mod around;
 mod cells;
 mod columns;
 pub mod cuda;

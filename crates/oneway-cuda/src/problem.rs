@@ -8,10 +8,59 @@ use crate::error::{Error, Result};
 
 const QUADRATIC: &str = include_str!("../kernels/quadratic.cu");
 const ROWS: &str = include_str!("../kernels/rows.cu");
+const LAYERS: &str = include_str!("../kernels/layers.cu");
 
-/// How many products with a row a loss looks at.
-fn outputs(loss: RowLoss) -> usize {
-    if let RowLoss::Softmax { classes } = loss { classes } else { 1 }
+/// How the loss of a row looks to kernels.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Which one it is.
+    number: usize,
+    /// Columns of the data.
+    pub(crate) features: usize,
+    /// Coordinates of each column, which are as many products with a row.
+    outputs: usize,
+    classes: usize,
+    /// Numbers that are made of a row.
+    pub(crate) slopes: usize,
+    /// c², where it has a scale.
+    pub(crate) scale_sq: f64,
+}
+
+impl Shape {
+    /// In this dimension.
+    pub(crate) fn new(loss: RowLoss, dim: usize) -> Self {
+        let one = Self { number: 0, features: dim, outputs: 1, classes: 0, slopes: 1, scale_sq: 1.0 };
+        match loss {
+            RowLoss::Logistic => one,
+            RowLoss::Square => Self { number: 1, ..one },
+            RowLoss::Cauchy { scale_sq } => Self { number: 2, scale_sq, ..one },
+            RowLoss::Softmax { classes } => {
+                let features = dim / classes;
+                Self { number: 3, features, outputs: classes, classes, slopes: classes, ..one }
+            }
+            RowLoss::Welsch { scale_sq } => Self { number: 4, scale_sq, ..one },
+            RowLoss::TwoLayer { hidden, classes } => {
+                let features = (dim - (hidden + 1) * classes) / hidden;
+                Self { number: 5, features, outputs: hidden, classes, slopes: 2 * hidden + classes, ..one }
+            }
+        }
+    }
+
+    /// The text that its kernels begin with; whether the penalty is not convex too.
+    pub(crate) fn text(self, penalty: Penalty) -> String {
+        let penalty = usize::from(matches!(penalty, Penalty::NonConvex(_)));
+        let Self { number, features, outputs, classes, slopes, .. } = self;
+        let defines = [
+            ("LOSS", number),
+            ("FEATURES", features),
+            ("OUTPUTS", outputs),
+            ("CLASSES", classes),
+            ("SLOPES", slopes),
+            ("PENALTY", penalty),
+        ];
+        let defines = defines.iter().map(|(name, value)| format!("#define {name} {value}\n"));
+        defines.collect::<String>() + LAYERS
+    }
 }
 
 /// The text of a problem's gradients.
@@ -23,27 +72,20 @@ pub(crate) fn text(problem: &dyn Problem) -> Result<String> {
     Ok(match description {
         Description::Quadratic { .. } => QUADRATIC.to_owned(),
         Description::Rows(RowSum { loss, penalty, batch, reshuffled, .. }) => {
-            let outputs = outputs(loss);
-            let loss = match loss {
-                RowLoss::Logistic => 0,
-                RowLoss::Square => 1,
-                RowLoss::Cauchy { .. } => 2,
-                RowLoss::Softmax { .. } => 3,
-            };
-            let penalty = usize::from(matches!(penalty, Penalty::NonConvex(_)));
-            let all = usize::from(batch.is_none());
-            let passes = usize::from(reshuffled);
-            let defines = [
-                ("LOSS", loss),
-                ("OUTPUTS", outputs),
-                ("PENALTY", penalty),
-                ("ALL", all),
-                ("PASSES", passes),
-            ];
-            let defines = defines.iter().map(|(name, value)| format!("#define {name} {value}\n"));
-            defines.collect::<String>() + ROWS
+            let drawn = [("ALL", batch.is_none()), ("PASSES", reshuffled)];
+            let drawn = drawn.map(|(name, value)| format!("#define {name} {}\n", usize::from(value)));
+            Shape::new(loss, problem.dim()).text(penalty) + &drawn.concat() + ROWS
         }
     })
+}
+
+/// Numbers that an agent draws for a gradient.
+pub(crate) fn drawn_a_call(problem: &dyn Problem) -> u64 {
+    match problem.describe() {
+        Some(Description::Quadratic { noise, .. }) if noise > 0.0 => problem.dim() as u64,
+        Some(Description::Rows(RowSum { batch: Some(batch), .. })) => batch as u64,
+        _ => 0,
+    }
 }
 
 /// Room for what a run makes of a problem on its way to gradients: the words of its structure, completed.
@@ -54,7 +96,7 @@ pub(crate) fn put_scratch(
 ) -> Result<Vec<u64>> {
     if let Some(Description::Rows(RowSum { rows_per_agent, batch, loss, .. })) = problem.describe() {
         let rows = problem.agents() * batch.unwrap_or(rows_per_agent);
-        let slopes = rows * outputs(loss) * size_of::<f64>();
+        let slopes = rows * Shape::new(loss, problem.dim()).slopes * size_of::<f64>();
         for (word, bytes) in [(DRAWN, rows * size_of::<u32>()), (SLOPES, slopes)] {
             let room = program.allocate(bytes)?;
             data[word] = program.address(room);
@@ -80,7 +122,7 @@ pub(crate) fn put_problem(program: &mut dyn Program, problem: &dyn Problem) -> R
 
 fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -> Result<Vec<u64>> {
     let RowSum { rows, targets, rows_per_agent, batch, loss, penalty, .. } = sum;
-    let (n, d) = (problem.agents(), problem.dim());
+    let (n, shape) = (problem.agents(), Shape::new(loss, problem.dim()));
     let (mut offsets, mut columns, mut values) = (vec![0u32], vec![], vec![]);
     for r in 0..rows.len() {
         for (column, value) in rows.row(r) {
@@ -96,10 +138,9 @@ fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -
         Penalty::Ridge(α) => α,
         Penalty::NonConvex(α) => 2.0 * α,
     };
-    let scale_sq = if let RowLoss::Cauchy { scale_sq } = loss { scale_sq } else { 1.0 };
     let by_column = match batch {
         Some(_) => ByColumn::default(),
-        None => ByColumn::new(&offsets, &columns, &values, (n, d / outputs(loss), rows_per_agent)),
+        None => ByColumn::new(&offsets, &columns, &values, (n, shape.features, rows_per_agent)),
     };
     Ok(vec![
         rows_per_agent as u64,
@@ -109,7 +150,7 @@ fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -
         put(program, &entry_values(&values))?,
         put(program, &all_targets)?,
         penalty.to_bits(),
-        scale_sq.to_bits(),
+        shape.scale_sq.to_bits(),
         0, // the two of each run
         0,
         put(program, &by_column.offsets)?,

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use oneway::method::{Ask, Profile};
+use oneway::method::Ask;
 
+use crate::around::{Around, samples_of};
 use crate::device::Launch;
+use crate::source::Source;
 
 /// Rounds that are begun at a time. The table of steps has a row more, for the messages that they leave behind.
 pub(crate) const STEPS: usize = 64;
@@ -39,21 +41,24 @@ pub(crate) struct Runs {
 #[derive(Debug)]
 pub(crate) struct Rounds {
     start: Ask,
-    /// What is asked after each exchange.
+    /// What is asked after each exchange of the rule.
     asks: Vec<Ask>,
+    around: Around,
     runs: Runs,
     problem: Arc<[u64]>,
     kernels: Kernels,
     /// Blocks for all coordinates of all agents, and the most that keep the device busy.
     blocks: u32,
     most: u32,
+    launches_a_round: usize,
 }
 
-/// The words of the structure `Turn`.
+/// The words of the structure `Turn`; `phase` is made of two.
 #[derive(Debug, Clone, Copy, Default)]
 struct Turn {
     step: u64,
-    phase: u64,
+    /// The exchange of the rule, and of the network.
+    phase: [u32; 2],
     call: u64,
     from: u64,
     to: u64,
@@ -62,16 +67,19 @@ struct Turn {
 
 impl Rounds {
     pub(crate) fn new(
-        profile: &Profile,
+        source: &Source,
         runs: Runs,
         problem: Arc<[u64]>,
         kernels: Kernels,
         (n, d, threads): (usize, usize, u64),
     ) -> Self {
-        let asks = profile.exchanges.iter().map(|exchange| exchange.turns[0]).collect();
+        let (start, around) = (source.trace.start_ask, source.around);
+        let asks = source.trace.exchanges.iter().map(|exchange| exchange.ask).collect();
         let most = u32::try_from(threads.div_ceil(THREADS as u64)).unwrap_or(u32::MAX).max(1);
-        let mut rounds = Self { start: profile.start, asks, runs, problem, kernels, blocks: 1, most };
+        let mut rounds =
+            Self { start, asks, around, runs, problem, kernels, blocks: 1, most, launches_a_round: 1 };
         rounds.blocks = rounds.at_most(n.saturating_mul(d).div_ceil(THREADS));
+        rounds.launches_a_round = rounds.round(0, 1, 0).len();
         rounds
     }
 
@@ -86,7 +94,8 @@ impl Rounds {
     }
 
     fn launch(&self, kernel: &'static str, run: &Arc<[u64]>, turn: Turn) -> Launch {
-        let Turn { step, phase, call, from, to, adds } = turn;
+        let Turn { step, phase: [phase, exchange], call, from, to, adds } = turn;
+        let phase = u64::from(phase) | u64::from(exchange) << 32;
         Launch {
             kernel,
             blocks: self.blocks,
@@ -98,7 +107,8 @@ impl Rounds {
         }
     }
 
-    /// The gradients that are asked for, and how many of the two places they fill.
+    /// The gradients that are asked for, from call `at.call` of the exchange on, and how many of the two places
+    /// they fill.
     fn gradients(&self, ask: Ask, run: &Arc<[u64]>, at: Turn, launches: &mut Vec<Launch>) -> u64 {
         let mut gradient = |turn: Turn| {
             launches.push(self.launch("oneway_prepare", run, turn));
@@ -108,10 +118,12 @@ impl Rounds {
             Ask::Nothing | Ask::Component | Ask::AllComponents => 0,
             Ask::Samples(count) => {
                 // the sum of those before the last, beginning with zero
-                for call in 0..count.saturating_sub(1) as u64 {
-                    gradient(Turn { call, to: 1, adds: if call == 0 { 2 } else { 1 }, ..at });
+                let last = count.saturating_sub(1) as u64;
+                for sample in 0..last {
+                    let adds = if sample == 0 { 2 } else { 1 };
+                    gradient(Turn { call: at.call + sample, to: 1, adds, ..at });
                 }
-                gradient(Turn { call: count.saturating_sub(1) as u64, ..at });
+                gradient(Turn { call: at.call + last, ..at });
                 if count > 1 { 2 } else { 1 }
             }
             Ask::BothPoints => {
@@ -137,25 +149,28 @@ impl Rounds {
     /// As many rounds as this, by the first rows of the table, from states in the first place or in the
     /// second.
     pub(crate) fn rounds(&self, count: usize, place: usize) -> Vec<Launch> {
-        let mut launches = vec![];
-        for step in 0..count as u64 {
-            let at = Turn { step, ..Turn::default() };
-            let (kernel, blocks) = match self.kernels {
-                Kernels::Apart => {
-                    self.apart(at, &mut launches);
-                    continue;
-                }
-                Kernels::Told { blocks, quiet: true } => ("oneway_quiet_round", blocks),
-                Kernels::Fused { blocks } | Kernels::Told { blocks, .. } => ("oneway_round", blocks),
-                Kernels::Few { blocks, quiet: true } => ("oneway_quiet_few", blocks),
-                Kernels::Few { blocks, .. } => ("oneway_few", blocks),
-            };
-            // the last leaves a whole state behind
-            let at = Turn { to: u64::from(step + 1 == count as u64), ..at };
-            let run = &self.runs.rounds[(place + step as usize) % 2];
-            launches.push(Launch { blocks: self.at_most(blocks), ..self.launch(kernel, run, at) });
-        }
-        launches
+        (0..count).flat_map(|step| self.round(step, count, place)).collect()
+    }
+
+    /// One of these rounds.
+    pub(crate) fn round(&self, step: usize, count: usize, place: usize) -> Vec<Launch> {
+        let at = Turn { step: step as u64, ..Turn::default() };
+        let (kernel, blocks) = match self.kernels {
+            Kernels::Apart => return self.apart(at),
+            Kernels::Told { blocks, quiet: true } => ("oneway_quiet_round", blocks),
+            Kernels::Fused { blocks } | Kernels::Told { blocks, .. } => ("oneway_round", blocks),
+            Kernels::Few { blocks, quiet: true } => ("oneway_quiet_few", blocks),
+            Kernels::Few { blocks, .. } => ("oneway_few", blocks),
+        };
+        // the last leaves a whole state behind
+        let at = Turn { to: u64::from(step + 1 == count), ..at };
+        let run = &self.runs.rounds[(place + step) % 2];
+        vec![Launch { blocks: self.at_most(blocks), ..self.launch(kernel, run, at) }]
+    }
+
+    /// How many there are in a round.
+    pub(crate) fn launches_a_round(&self) -> usize {
+        self.launches_a_round
     }
 
     /// Looks for a number beyond all bounds, and writes to this address if there is one.
@@ -164,15 +179,32 @@ impl Rounds {
     }
 
     /// A round, part by part.
-    fn apart(&self, at: Turn, launches: &mut Vec<Launch>) {
-        let run = &self.runs.rounds[0];
+    fn apart(&self, at: Turn) -> Vec<Launch> {
+        let (run, mut launches, mut exchange) = (&self.runs.rounds[0], vec![], 0);
         for (phase, &ask) in (0..).zip(&self.asks) {
-            let at = Turn { phase, ..at };
-            launches.push(self.launch("oneway_send", run, at));
-            let points = u64::from(ask != Ask::Nothing);
-            launches.push(self.launch("oneway_hear", run, Turn { call: points, ..at }));
-            let call = self.gradients(ask, run, at, launches);
-            launches.push(self.launch("oneway_update", run, Turn { call, ..at }));
+            for relay in 0..=self.around.relays {
+                let last = relay == self.around.relays;
+                let at = Turn { phase: [phase, exchange], ..at };
+                launches.push(self.launch("oneway_send", run, Turn { from: u64::from(relay > 0), ..at }));
+                let points = u64::from(last && ask != Ask::Nothing);
+                launches.push(self.launch("oneway_hear", run, Turn { call: points, ..at }));
+                let call = if last { self.gradients(ask, run, at, &mut launches) } else { 0 };
+                launches.push(self.launch("oneway_update", run, Turn { call, to: u64::from(!last), ..at }));
+                exchange += 1;
+            }
         }
+        // rounds with oneself draw on from where the last exchange has left off
+        let mut drawn = self.asks.last().map_or(0, |ask| samples_of(*ask));
+        for _ in 0..self.around.alone {
+            for (phase, &ask) in (0..).zip(&self.asks) {
+                let at = Turn { phase: [phase, exchange - 1], ..at };
+                let points = u64::from(ask != Ask::Nothing);
+                launches.push(self.launch("oneway_alone", run, Turn { call: points, ..at }));
+                let call = self.gradients(ask, run, Turn { call: drawn, ..at }, &mut launches);
+                launches.push(self.launch("oneway_update", run, Turn { call, ..at }));
+                drawn += samples_of(ask);
+            }
+        }
+        launches
     }
 }

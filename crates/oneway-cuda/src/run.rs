@@ -89,20 +89,21 @@ impl Placed {
             Ok::<u64, Error>(program.address(buffer))
         };
         let heard: usize = source.trace.sends.iter().sum();
+        let carried = source.carried(n);
         let mut sent = [0; 2];
         for place in sent.iter_mut().take(messages) {
-            let buffer = program.allocate((heard * d + profile.state.scalars) * n * bytes)?;
+            let buffer = program.allocate((heard * d + carried) * n * bytes)?;
             *place = program.address(buffer);
         }
         let mixed = vectors(program, heard)?;
         let points = vectors(program, 2)?;
         let gradients = vectors(program, 2)?;
-        let carried = program.allocate(n * profile.state.scalars * bytes)?;
+        let mixed_carried = program.allocate(n * carried * bytes)?;
         let mut x = vec![0.0; d];
         setup.problem.start(&mut x);
         let ([pull, push], kept) = known.network(program, setup)?;
         let behind = [
-            &[mixed, points, gradients, program.address(carried)][..],
+            &[mixed, points, gradients, program.address(mixed_carried)][..],
             &[
                 known.numbers(program, &x)?,
                 known.numbers(program, &source.parameters)?,
@@ -117,7 +118,7 @@ impl Placed {
         let run = |from: usize, to: usize, at: u64| {
             let [from_states, to_states] = [from, to].map(|place| program.address(states[place]));
             let places = [n as u64, stride as u64, setup.seed, from_states, to_states, sent[from], sent[to]];
-            [&places[..], &behind, &[at, second]].concat().into()
+            [&places[..], &behind, &[at, second, source.around.relays, source.around.alone]].concat().into()
         };
         let at = if profile.points_are_pulled { mixed } else { points };
         let other = usize::from(places.max(messages) > 1);

@@ -1,9 +1,10 @@
 //! The text of a run's kernels: a rule's functions, a problem's gradients, and the kernels around them.
 
-use oneway::method::{Ask, COMMON_INPUTS, Carries, Method, Profile, Trace};
+use oneway::method::{Ask, COMMON_INPUTS, Carries, Method, Trace};
 use oneway::numeric::{Instruction, Precision};
 use oneway::problem::{Description, Problem};
 
+use crate::around::Around;
 use crate::error::{Error, Result};
 use crate::{print, problem};
 
@@ -23,6 +24,8 @@ pub struct Source {
     pub text: String,
     pub(crate) parameters: Vec<f64>,
     pub(crate) trace: Trace,
+    /// What is put around the rule.
+    pub(crate) around: Around,
     /// Whether there is a kernel for whole rounds.
     pub(crate) fuses: bool,
     /// Whether a coordinate of a gradient needs no other coordinate.
@@ -34,8 +37,8 @@ pub struct Source {
 impl Source {
     /// Prints the kernels; the error says why a method or a problem cannot run on a device.
     pub fn new(method: &dyn Method, problem: &dyn Problem, precision: Precision) -> Result<Self> {
-        let profile = method.profile_on(problem);
-        let trace = rule_of(method, &profile)?;
+        let (trace, around) = rule_of(method, problem)?;
+        around.check_draws(&trace, problem::drawn_a_call(problem))?;
         let of_problem = problem::text(problem)?;
         let print::Printed { text: of_rule, parameters } = print::print(&trace);
         let (n, d) = (problem.agents() as u64, problem.dim() as u64);
@@ -48,7 +51,7 @@ impl Source {
             Carries::Weight => 1,
             Carries::Eigenvector => 2,
         };
-        let (asks, both) = match profile.exchanges[0].turns[0] {
+        let (asks, both) = match trace.exchanges[0].ask {
             Ask::Samples(count) => (count, 0),
             Ask::BothPoints => (0, 1),
             _ => (0, 0),
@@ -60,6 +63,7 @@ impl Source {
             ("PUSHES", pushes),
             ("CARRIES", carries),
             ("EXCHANGES", trace.exchanges.len()),
+            ("HELD", around.held()),
             ("ASKS", asks),
             ("BOTH", both),
             ("PACK", pack(n.saturating_mul(d), d, precision)),
@@ -72,9 +76,18 @@ impl Source {
         // as `FUSES` in `kernels/fused.cu`
         let by_coordinate = matches!(problem.describe(), Some(Description::Quadratic { .. }));
         let one_exchange = trace.exchanges.len() == 1 && trace.carries != Carries::Eigenvector;
-        let fuses = one_exchange && (by_coordinate || (asks <= 1 && both == 0));
+        let fuses = around.held() == 0 && one_exchange && (by_coordinate || (asks <= 1 && both == 0));
         let asks_once = asks == 1 && both == 0;
-        Ok(Self { text, parameters, trace, fuses, by_coordinate, asks_once })
+        Ok(Self { text, parameters, trace, around, fuses, by_coordinate, asks_once })
+    }
+
+    /// Numbers that an agent of n carries besides coordinates.
+    pub(crate) fn carried(&self, n: usize) -> usize {
+        match self.trace.carries {
+            Carries::Nothing => 0,
+            Carries::Weight => 1,
+            Carries::Eigenvector => n,
+        }
     }
 
     /// The text for one network of few agents, which is printed here.
@@ -129,22 +142,22 @@ fn read_of(trace: &Trace, both: bool) -> usize {
     bits
 }
 
-/// A method's programs, if it is one coordinate's arithmetic and nothing else.
-fn rule_of(method: &dyn Method, profile: &Profile) -> Result<Trace> {
+/// The programs of a method's rule and what is around it, if it is one coordinate's arithmetic and nothing else.
+fn rule_of(method: &dyn Method, problem: &dyn Problem) -> Result<(Trace, Around)> {
     let unsupported = |why: &str| Err(Error::Unsupported(why.to_owned()));
-    let Some(trace) = method.trace() else {
-        return unsupported(match (&profile.wire, method.inner()) {
-            (Some(_), _) => "its messages are encoded, and a code looks at whole vectors",
-            (None, Some(_)) => {
-                "what is put around its rule (local steps, several exchanges) has no kernels yet"
-            }
-            (None, None) => "it is not one coordinate's arithmetic",
+    let (around, inside) = Around::of(method);
+    let Some(trace) = inside.trace() else {
+        return unsupported(match method.profile_on(problem).wire {
+            Some(_) => "its messages are encoded, and a code looks at whole vectors",
+            None if inside.inner().is_some() => "what is put around its rule has no kernels",
+            None => "it is not one coordinate's arithmetic",
         });
     };
+    let profile = inside.profile_on(problem);
     let asks = profile.exchanges.iter().map(|exchange| &exchange.turns[..]);
     let known = |ask: &Ask| matches!(ask, Ask::Nothing | Ask::Samples(_) | Ask::BothPoints);
     if !asks.into_iter().all(|turns| matches!(turns, [ask] if known(ask))) || !known(&profile.start) {
         return unsupported("it asks for components of a sum, which have no kernels");
     }
-    Ok(trace)
+    Ok((trace, around))
 }

@@ -21,6 +21,9 @@ const MOST_IN_A_BLOCK: usize = 4096;
 /// From this many coordinates on, networks of few agents have a thread for each coordinate.
 const MANY: usize = 1 << 15;
 
+/// Launches that are kept to be made again, at most: rounds of very many are begun one after another.
+const MOST_RECORDED: usize = 1 << 14;
+
 /// All agents of one run, on a device.
 ///
 /// Rounds are begun several at a time: [`round`](Engine::round) counts, and looking at the state (or
@@ -59,7 +62,7 @@ impl<'a> Wide<'a> {
     /// Sets up all agents at state 0 on a device. An error says why that cannot be: [`Error::Unsupported`]
     /// for methods and problems that have no kernels.
     pub fn new(device: &dyn Device, setup: Setup<'a>, precision: Precision) -> Result<Self> {
-        let profile = setup.check().map_err(|error| Error::Failed(error.to_string()))?;
+        setup.check().map_err(|error| Error::Failed(error.to_string()))?;
         let source = Source::new(setup.method, setup.problem, precision)?;
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
         let few = if d >= MANY { columns::few(setup, &source) } else { None };
@@ -80,7 +83,7 @@ impl<'a> Wide<'a> {
         let room = Room { states, messages, steps: STEPS + 1 };
         let placed = Placed::new(&mut *program, &mut Known::default(), what, room)?;
         let (runs, problem) = (placed.runs.clone(), placed.problem.clone());
-        let rounds = Rounds::new(&profile, runs, problem, kernels, (n, d, device.threads()));
+        let rounds = Rounds::new(&source, runs, problem, kernels, (n, d, device.threads()));
         let first = [step(setup, &source, 0, 0)];
         program.write(placed.steps, bytemuck::cast_slice(&first))?;
         rounds.start().iter().try_for_each(|launch| program.launch(launch))?;
@@ -142,7 +145,8 @@ impl There<'_> {
             let steps: Vec<Step> = rounds.map(|k| step(self.setup, &self.source, k, k + 1)).collect();
             self.program.write(self.placed.steps, bytemuck::cast_slice(&steps))?;
             let place = self.place();
-            if count == STEPS {
+            let records = STEPS * self.rounds.launches_a_round() <= MOST_RECORDED;
+            if count == STEPS && records {
                 let recording = match self.recordings[place] {
                     Some(recording) => recording,
                     None => {
@@ -152,8 +156,10 @@ impl There<'_> {
                 };
                 self.program.replay(recording)?;
             } else {
-                let launches = self.rounds.rounds(count, place);
-                launches.iter().try_for_each(|launch| self.program.launch(launch))?;
+                for step in 0..count {
+                    let launches = self.rounds.round(step, count, place);
+                    launches.iter().try_for_each(|launch| self.program.launch(launch))?;
+                }
             }
             self.done += count as u64;
         }

@@ -4,8 +4,8 @@
 mod common;
 
 use common::{
-    cells_agree, cells_same_bits, host, large_networks_agree, networks_agree, problems, problems_agree,
-    rules_agree, same_bits,
+    around, cells_agree, cells_same_bits, host, large_networks_agree, measured, networks_agree, problems,
+    problems_agree, repeated_problems_agree, repeated_rules_agree, rules_agree, same_bits,
 };
 use oneway::data::{Dataset, SparseRows};
 use oneway::engine::{Schedule, Setup, Simulator};
@@ -13,7 +13,7 @@ use oneway::graph::{Subgraph, Topology, Weights, families};
 use oneway::methods::kind;
 use oneway::numeric::Precision;
 use oneway::problem::Problem;
-use oneway::problems::{Batch, Logistic, Sharing};
+use oneway::problems::{Batch, FiniteSum, Logistic, Regulariser, Robust, RobustLoss, Sharing};
 use oneway::testing::{logistic, quadratic};
 use oneway_cuda::Cells;
 
@@ -28,7 +28,28 @@ fn every_rule_has_the_bits_of_the_simulator() {
 
 #[test]
 fn every_network_has_the_bits_of_the_simulator() {
-    assert_eq!(networks_agree(&host(1)), 29);
+    assert_eq!(networks_agree(&host(1)), 33);
+}
+
+#[test]
+fn repeated_rules_have_the_bits_of_the_simulator() {
+    let cases = repeated_rules_agree(&host(1), 5);
+    assert!(cases > 120, "{cases}");
+    for threads in [1, 4] {
+        repeated_problems_agree(&host(threads), 3);
+    }
+}
+
+/// Rounds that are recorded, and rounds of so many launches that they are not.
+#[test]
+fn rounds_of_many_steps_have_the_bits_of_the_simulator() {
+    let (problem, topology) = (quadratic(4, 0.2).unwrap(), Topology::complete(4).unwrap());
+    let schedule = Schedule::constant(0.001).unwrap();
+    for counts in [(1, 2), (2, 1), (1, 100), (100, 1)] {
+        let method = around(kind("smtpp").unwrap().method([]).unwrap(), counts).unwrap();
+        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 7 };
+        same_bits(&host(1), setup, Precision::F64, ROUNDS, &format!("{counts:?}"));
+    }
 }
 
 #[test]
@@ -69,7 +90,7 @@ fn neither_threads_nor_the_cut_of_the_work_change_a_bit() {
 #[test]
 fn cells_have_the_bits_of_the_simulator() {
     for threads in [1, 4] {
-        assert_eq!(cells_agree(&host(threads), 30), 18);
+        assert_eq!(cells_agree(&host(threads), 30), 24);
     }
 }
 
@@ -94,6 +115,25 @@ fn cells_divide_far_from_one_as_the_simulator_does() {
             &format!("step {step}"),
         );
     }
+}
+
+/// Residuals from far below the scale to far beyond it, one an agent: e^−q − 1 in each of its ranges.
+#[test]
+fn welschs_loss_has_the_bits_of_the_simulator_at_any_distance() {
+    let labels: Vec<f64> = (-60..60).map(|step| f64::powf(1.4, f64::from(step)).min(1e3)).collect();
+    let mut rows = SparseRows::new();
+    labels.iter().for_each(|_| rows.push([(0, 1.0)]));
+    let n = labels.len();
+    let data = Dataset { features: 1, labels, rows };
+    let model = Robust::new(1, RobustLoss::Welsch, 1.0).unwrap();
+    let sharing = Sharing::among(n).batch(Batch::Full);
+    let problem = FiniteSum::new(model, &data, Regulariser::Ridge(0.0), sharing).unwrap();
+    let topology = Topology::complete(n).unwrap();
+    let method = kind("smtpp").unwrap().method([]).unwrap();
+    let schedule = Schedule::constant(0.1).unwrap();
+    let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 9 };
+    same_bits(&host(1), setup, Precision::F64, 9, "welsch");
+    measured::same(&host(1), &[(setup, measured::EXTRAS)], Precision::F64, "welsch");
 }
 
 #[test]

@@ -199,6 +199,5 @@ fn what_has_no_kernels_says_why() {
         }
     };
     assert!(refused("push-pull", &own).contains("runs on the CPU"));
-    assert!(refused("local-smtpp", &quadratic).contains("local steps"));
     assert!(refused("compressed-smtpp", &quadratic).contains("encoded"));
 }

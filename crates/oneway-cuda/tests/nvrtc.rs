@@ -29,5 +29,11 @@ fn kernels_are_compiled_without_contraction() {
     for (batch, method) in [(Batch::Sampled(2), "sgp"), (Batch::Full, "frost")] {
         compiled(method, &*problems(4, batch).remove(0).1, Precision::F64);
     }
+    let named = |name: &str, batch| {
+        let (_, problem) = problems(4, batch).into_iter().find(|(of, _)| *of == name).unwrap();
+        problem
+    };
+    compiled("local-smtpp", &*named("two-layer", Batch::Full), Precision::F64);
+    compiled("multi-gossip", &*named("welsch", Batch::Sampled(2)), Precision::F32);
     assert!(cuda::compile("no kernel", "compute_75").unwrap_err().to_string().contains("not compiled"));
 }

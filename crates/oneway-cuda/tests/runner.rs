@@ -48,6 +48,14 @@ step = { size = 0.01 }
 name = "local"
 kind = "smtpp"
 local_steps = 2
+gossip = 2
+step = { size = 0.1 }
+only = ["flower"]
+
+[[method]]
+name = "few bits"
+kind = "smtpp"
+compress = { codec = "top-k", fraction = 0.5 }
 step = { size = 0.1 }
 only = ["flower"]
 
@@ -75,7 +83,7 @@ fn curves_are_those_of_the_processors_and_what_stays_says_why() {
     let mut stayed = device.stayed();
     stayed.sort();
     let expected = [
-        ("flower · local", "what is put around its rule (local steps, several exchanges) has no kernels yet"),
+        ("flower · few bits", "its messages are encoded, and a code looks at whole vectors"),
         ("lossy · SMTPP", "the links of its network fail"),
     ];
     assert_eq!(stayed, expected.map(|(what, why)| (what.to_owned(), why.to_owned())));

@@ -109,6 +109,7 @@ fn what_does_not_go_together_is_refused() {
         }
     };
     assert!(refused(["smtpp", "sgp"]).contains("one kind"));
-    assert!(refused(["local-smtpp", "local-smtpp"]).contains("local steps"));
+    assert!(refused(["local-smtpp", "smtpp"]).contains("one rule"));
+    assert!(refused(["compressed-smtpp", "compressed-smtpp"]).contains("encoded"));
     assert!(Together::new(&host, &[], Precision::F64, 9).is_err());
 }

@@ -6,7 +6,6 @@
 // Before this text stand LOSS, OUTPUTS and PENALTY, as for `kernels/rows.cu`, and whether rows are TESTED.
 
 #define CHUNK 64
-#define COLUMNS (DIM / OUTPUTS)
 
 // Rows that one product is made of, for the logistic loss.
 #define FACTORS 512
@@ -19,7 +18,7 @@ struct Data {
     const double *targets;
     double penalty; // alpha
     double scale_sq;
-    // the entries of each agent's chunks by column: where each column's begin (COLUMNS + 1 numbers a chunk),
+    // the entries of each agent's chunks by column: where each column's begin (FEATURES + 1 numbers a chunk),
     // the row of each within its chunk, ascending, and its value
     const u32 *by_column;
     const u8 *entry_rows;
@@ -34,7 +33,7 @@ struct Data {
 
 // In this many numbers: x, the gradient, slopes, two numbers a row of which losses are made, sums and
 // products of losses.
-#define ROOM ((2 * DIM + CHUNK * (OUTPUTS + 2) + 2) * POINTS)
+#define ROOM ((2 * DIM + CHUNK * (SLOPES + 2) + 2) * POINTS)
 
 // phi(x), at `x[c * POINTS]`.
 __device__ inline double penalty_value(const Data &data, const double *x) {
@@ -90,21 +89,13 @@ __device__ inline void judge(const Data &data, double y, double *slopes, double 
     const double r = slopes[0] - y, q = r * r / data.scale_sq;
     *loss = 0.5 * data.scale_sq * log1p_of(q);
     slopes[0] = r * (1.0 / (1.0 + q));
-#else
-    double largest = number(0xfff0000000000000ull), sum = 0.0; // from minus infinity
-    for (u32 o = 0; o < OUTPUTS; ++o)
-        largest = slopes[o * POINTS] > largest ? slopes[o * POINTS] : largest;
-    const u32 right = (u32)y;
-    const double missing = largest - slopes[right * POINTS];
-    for (u32 o = 0; o < OUTPUTS; ++o) {
-        const double e = exp_neg(largest - slopes[o * POINTS]);
-        slopes[o * POINTS] = e;
-        sum = sum + e;
-    }
-    for (u32 o = 0; o < OUTPUTS; ++o)
-        slopes[o * POINTS] = slopes[o * POINTS] / sum;
-    slopes[right * POINTS] = slopes[right * POINTS] - 1.0;
-    *loss = log_of(sum) + missing;
+#elif LOSS == 4
+    const double r = slopes[0] - y, below = -expm1_below(-(r * r / data.scale_sq));
+    *loss = 0.5 * data.scale_sq * below;
+    slopes[0] = r * (1.0 - below);
+#elif LOSS == 3
+    const Softened softened = soften<POINTS>(slopes, (u32)y);
+    *loss = log_of(softened.sum) + softened.missing;
 #endif
 }
 
@@ -114,7 +105,7 @@ template <bool NEAR> __device__ inline void evaluate(const Run &run, const Turn 
     const u32 team = threadIdx.x / LANES, teams = blockDim.x / LANES, rows = (u32)data.rows;
     double *const x = NEAR ? oneway_room : run.room + blockIdx.x * (u64)ROOM;
     double *const g = x + DIM * POINTS, *const slopes = g + DIM * POINTS;
-    double *const losses = slopes + CHUNK * OUTPUTS * POINTS, *const factors = losses + CHUNK * POINTS;
+    double *const losses = slopes + CHUNK * SLOPES * POINTS, *const factors = losses + CHUNK * POINTS;
     double *const sums = factors + CHUNK * POINTS, *const products = sums + POINTS;
     for (u32 c = team; c < DIM; c += teams)
         EACH_POINT(p) {
@@ -135,10 +126,19 @@ template <bool NEAR> __device__ inline void evaluate(const Run &run, const Turn 
             const u32 from = data.offsets[r], to = data.offsets[r + 1];
             const double y = data.targets[r];
             EACH_POINT(p) {
-                double *const slope = slopes + k * OUTPUTS * POINTS + p;
+                double *const slope = slopes + k * SLOPES * POINTS + p;
+                const auto product = [&](u32 o) {
+                    return product_of(data.columns, data.values, from, to, x + p, o);
+                };
+#if LOSS == 5
+                const auto number_at = [&](u32 i) { return x[i * POINTS + p]; };
+                const Softened softened = look_at_row<POINTS>(product, number_at, (u32)y, slope);
+                losses[k * POINTS + p] = log_of(softened.sum) + softened.missing;
+#else
                 for (u32 o = 0; o < OUTPUTS; ++o)
-                    slope[o * POINTS] = product_of(data.columns, data.values, from, to, x + p, o);
+                    slope[o * POINTS] = product(o);
                 judge(data, y, slope, losses + k * POINTS + p, factors + k * POINTS + p);
+#endif
             }
         }
         __syncthreads();
@@ -163,11 +163,11 @@ template <bool NEAR> __device__ inline void evaluate(const Run &run, const Turn 
                 sums[p] = sums[p] + part;
 #endif
             }
-        const u32 *const by_column = data.by_column + (agent * (u64)chunks + chunk) * (COLUMNS + 1);
-        const u32 *const order = data.order + agent * (u64)COLUMNS;
-        for (u32 turns = 0; turns * teams < COLUMNS; ++turns) { // there and back, so that all have about as much
+        const u32 *const by_column = data.by_column + (agent * (u64)chunks + chunk) * (FEATURES + 1);
+        const u32 *const order = data.order + agent * (u64)FEATURES;
+        for (u32 turns = 0; turns * teams < FEATURES; ++turns) { // there and back, so that all have about as much
             const u32 rank = turns * teams + (turns & 1 ? teams - 1 - team : team);
-            if (rank >= COLUMNS)
+            if (rank >= FEATURES)
                 continue;
             const u32 column = order[rank], from = by_column[column], to = by_column[column + 1];
             EACH_POINT(p) {
@@ -177,17 +177,26 @@ template <bool NEAR> __device__ inline void evaluate(const Run &run, const Turn 
                     if (data.entry_values) {
                         for (u32 entry = from; entry < to; ++entry)
                             sum = sum
-                                    + slopes[(data.entry_rows[entry] * OUTPUTS + o) * POINTS + p]
+                                    + slopes[(data.entry_rows[entry] * SLOPES + o) * POINTS + p]
                                             * data.entry_values[entry];
                     } else {
 #pragma unroll 4
                         for (u32 entry = from; entry < to; ++entry)
-                            sum = sum + slopes[(data.entry_rows[entry] * OUTPUTS + o) * POINTS + p];
+                            sum = sum + slopes[(data.entry_rows[entry] * SLOPES + o) * POINTS + p];
                     }
                     *of = sum;
                 }
             }
         }
+#if LOSS == 5
+        for (u32 c = team; c < DIM - SECOND; c += teams)
+            EACH_POINT(p) {
+                double sum = g[(SECOND + c) * POINTS + p];
+                for (u32 k = 0; k < count; ++k)
+                    sum = add_behind<POINTS>(slopes + k * SLOPES * POINTS + p, c, sum);
+                g[(SECOND + c) * POINTS + p] = sum;
+            }
+#endif
         __syncthreads();
     }
     const u64 row = group * run.agents + agent;
@@ -212,6 +221,15 @@ __device__ inline bool is_right(const Data &data, u64 r, const double *x) {
     for (u32 o = 0; o < OUTPUTS; ++o)
         if (o != right)
             largest = largest && product_of(data.test_columns, data.test_values, from, to, x, o) < best;
+    return largest;
+#elif LOSS == 5
+    double z[CLASSES];
+    score<1>([&](u32 o) { return product_of(data.test_columns, data.test_values, from, to, x, o); },
+            [&](u32 i) { return x[i * POINTS]; }, [](u32, double) {}, z);
+    const u32 right = (u32)data.test_targets[r];
+    bool largest = true;
+    for (u32 k = 0; k < CLASSES; ++k)
+        largest = largest && (k == right || z[k] < z[right]);
     return largest;
 #else
     return data.test_targets[r] * product_of(data.test_columns, data.test_values, from, to, x, 0) > 0.0;

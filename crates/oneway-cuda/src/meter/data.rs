@@ -5,6 +5,7 @@ use oneway::problem::{Description, Penalty, Problem, RowLoss, RowSum};
 
 use crate::device::{Program, put};
 use crate::error::{Error, Result};
+use crate::problem::Shape;
 
 const LOGARITHMS: &str = include_str!("../../kernels/meter/logarithms.cu");
 const QUADRATIC: &str = include_str!("../../kernels/meter/quadratic.cu");
@@ -33,20 +34,20 @@ pub(super) fn measured(problem: &dyn Problem) -> Result<Measured> {
             Ok(Measured { text: QUADRATIC.to_owned(), threads: 32, room: 0, tests: None })
         }
         Some(Description::Rows(RowSum { loss, penalty, test, .. })) => {
-            let (number, outputs, classifies) = match loss {
-                RowLoss::Logistic => (0, 1, true),
-                RowLoss::Square => (1, 1, false),
-                RowLoss::Cauchy { .. } => (2, 1, false),
-                RowLoss::Softmax { classes } => (3, classes, true),
+            let classifies = match loss {
+                RowLoss::Logistic | RowLoss::Softmax { .. } | RowLoss::TwoLayer { .. } => true,
+                RowLoss::Square | RowLoss::Cauchy { .. } | RowLoss::Welsch { .. } => false,
             };
-            let penalty = usize::from(matches!(penalty, Penalty::NonConvex(_)));
-            let defines = [("LOSS", number), ("OUTPUTS", outputs), ("PENALTY", penalty)];
-            let defines: String =
-                defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
+            let shape = Shape::new(loss, problem.dim());
             // as ROOM in `kernels/meter/rows.cu`
-            let room = (2 * problem.dim() + CHUNK * (outputs + 2) + 2) * POINTS * size_of::<f64>();
+            let room = (2 * problem.dim() + CHUNK * (shape.slopes + 2) + 2) * POINTS * size_of::<f64>();
             let tests = test.filter(|_| classifies).map(|test| test.rows.len());
-            Ok(Measured { text: [&defines, LOGARITHMS, ROWS].join("\n"), threads: 256, room, tests })
+            Ok(Measured {
+                text: [&shape.text(penalty), LOGARITHMS, ROWS].join("\n"),
+                threads: 256,
+                room,
+                tests,
+            })
         }
     }
 }
@@ -62,17 +63,16 @@ pub(super) fn put_data(program: &mut dyn Program, problem: &dyn Problem) -> Resu
             (rows, targets, rows_per_agent, loss, penalty, test)
         }
     };
-    let outputs = if let RowLoss::Softmax { classes } = loss { classes } else { 1 };
+    let shape = Shape::new(loss, problem.dim());
     let (Penalty::Ridge(α) | Penalty::NonConvex(α)) = penalty;
-    let scale_sq = if let RowLoss::Cauchy { scale_sq } = loss { scale_sq } else { 1.0 };
     let all = Entries::of(rows);
     let targets: Vec<f64> = (0..rows.len()).map(|r| targets.at(r)).collect();
-    let chunks = Chunks::new(&all, (problem.agents(), m, problem.dim() / outputs));
+    let chunks = Chunks::new(&all, (problem.agents(), m, shape.features));
     let tests = test.map(|test| (Entries::of(test.rows), test.targets)).unwrap_or_default();
     Ok([
         &[m as u64][..],
         &all.put(program)?,
-        &[put(program, &targets)?, α.to_bits(), scale_sq.to_bits()],
+        &[put(program, &targets)?, α.to_bits(), shape.scale_sq.to_bits()],
         &[put(program, &chunks.offsets)?, put(program, &chunks.rows)?, put(program, &chunks.values)?],
         &[put(program, &chunks.order)?, tests.1.len() as u64],
         &tests.0.put(program)?,

@@ -79,7 +79,8 @@ pub(crate) fn kind(setup: Setup<'_>) -> Result<String> {
     let profile = setup.method.profile_on(setup.problem);
     let Measured { text, room, .. } = measured(setup.problem)?;
     let (n, d) = (setup.problem.agents(), setup.problem.dim());
-    Ok(format!("{:?} {:?} {n} {d} {room} {text}", profile.roles, profile.network))
+    let sent = profile.phases(); // of one rule, runs may have several exchanges in place of one
+    Ok(format!("{:?} {:?} {sent} {n} {d} {room} {text}", profile.roles, profile.network))
 }
 
 impl<'a> Meter<'a> {

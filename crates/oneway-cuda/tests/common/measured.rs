@@ -10,7 +10,7 @@ use oneway::methods::{KINDS, kind};
 use oneway::numeric::Precision;
 use oneway::problem::Problem;
 use oneway::problems::{
-    Batch, FiniteSum, LeastSquares, Logistic, Regulariser, Robust, RobustLoss, Sharing, Softmax,
+    Batch, FiniteSum, LeastSquares, Logistic, Regulariser, Robust, RobustLoss, Sharing, Softmax, TwoLayer,
 };
 use oneway::testing::{Subject, dataset, quadratic};
 use oneway_cuda::device::Device;
@@ -63,16 +63,21 @@ fn problems(n: usize) -> Vec<(&'static str, Box<dyn Problem>)> {
     labels(&mut data);
     labels(&mut test);
     let sharing = Sharing::among(n).partition(Partition::Shuffled).batch(Batch::Sampled(2));
-    let robust = Robust::new(6, RobustLoss::Cauchy, 0.7).unwrap();
+    let [cauchy, welsch] = [(RobustLoss::Cauchy, 0.7), (RobustLoss::Welsch, 1.5)]
+        .map(|(loss, scale)| Robust::new(6, loss, scale).unwrap());
     let softmax = FiniteSum::new(Softmax::new(&data).unwrap(), &data, Regulariser::Ridge(0.02), sharing);
+    let two_layer =
+        FiniteSum::new(TwoLayer::new(&data, 3, 1).unwrap(), &data, Regulariser::Ridge(0.02), sharing);
     let logistic = Logistic::new(&signs, sharing, 0.01).unwrap();
     let (paper, ridge) = (Regulariser::NonConvex(0.01), Regulariser::Ridge(0.02));
     let squares = FiniteSum::new(LeastSquares::new(6), &data, ridge, sharing).unwrap();
     vec![
         ("logistic", Box::new(logistic.with_test(sign_tests).unwrap())),
         ("softmax", Box::new(softmax.unwrap().with_test(test.clone()).unwrap())),
-        ("least squares", Box::new(squares.with_test(test).unwrap())), // of which no share is right
-        ("cauchy", Box::new(FiniteSum::new(robust, &data, paper, sharing).unwrap())),
+        ("least squares", Box::new(squares.with_test(test.clone()).unwrap())), // of which no share is right
+        ("cauchy", Box::new(FiniteSum::new(cauchy, &data, paper, sharing).unwrap())),
+        ("two-layer", Box::new(two_layer.unwrap().with_test(test).unwrap())),
+        ("welsch", Box::new(FiniteSum::new(welsch, &data, paper, sharing).unwrap())),
         ("quadratic", Box::new(quadratic(n, 0.3).unwrap())),
     ]
 }

@@ -12,6 +12,7 @@ use oneway::engine::schedule::Shape;
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
 use oneway::graph::{Subgraph, Topology, Weights, families, weights};
 use oneway::method::Method;
+use oneway::methods::combine::{LocalUpdates, MultiGossip};
 use oneway::methods::estimator::ESTIMATORS;
 use oneway::methods::{KINDS, Kind, kind};
 use oneway::numeric::Precision;
@@ -19,12 +20,12 @@ use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::{
     Batch, FiniteSum, LeastSquares, Logistic, Quadratic, QuadraticShape, Regulariser, Robust, RobustLoss,
-    Sharing, Softmax,
+    Sharing, Softmax, TwoLayer,
 };
 use oneway::testing::{Subject, dataset, quadratic};
 use oneway_cuda::device::Device;
 use oneway_cuda::host::Host;
-use oneway_cuda::{Cells, Wide};
+use oneway_cuda::{Cells, Source, Wide};
 
 /// A host with this number of threads in a block.
 pub fn host(threads: u32) -> Host {
@@ -56,13 +57,17 @@ pub fn problems(n: usize, batch: Batch) -> Vec<(&'static str, Box<dyn Problem>)>
     let mut data = dataset(7 * n);
     data.labels = (0..7 * n).map(|r| (r * r % 7) as f64 - 2.0).collect();
     let sharing = Sharing::among(n).partition(Partition::Shuffled).batch(batch);
-    let robust = Robust::new(6, RobustLoss::Cauchy, 0.7).unwrap();
+    let [cauchy, welsch] = [(RobustLoss::Cauchy, 0.7), (RobustLoss::Welsch, 1.5)]
+        .map(|(loss, scale)| Robust::new(6, loss, scale).unwrap());
+    let two_layer = TwoLayer::new(&data, 3, 1).unwrap();
     let (paper, ridge) = (Regulariser::NonConvex(0.01), Regulariser::Ridge(0.02));
     vec![
         ("logistic", Box::new(Logistic::new(&dataset(7 * n), sharing, 0.01).unwrap())),
         ("least squares", Box::new(FiniteSum::new(LeastSquares::new(6), &data, ridge, sharing).unwrap())),
         ("softmax", Box::new(FiniteSum::new(Softmax::new(&data).unwrap(), &data, paper, sharing).unwrap())),
-        ("cauchy", Box::new(FiniteSum::new(robust, &data, paper, sharing).unwrap())),
+        ("cauchy", Box::new(FiniteSum::new(cauchy, &data, paper, sharing).unwrap())),
+        ("two-layer", Box::new(FiniteSum::new(two_layer, &data, ridge, sharing).unwrap())),
+        ("welsch", Box::new(FiniteSum::new(welsch, &data, paper, sharing).unwrap())),
     ]
 }
 
@@ -137,10 +142,75 @@ pub fn rules_agree(device: &dyn Device, rounds: u64, precisions: fn(&str) -> &'s
     count
 }
 
-/// Every method of the registry that is a rule, on every subgraph of every network that it is made for.
+/// This many exchanges in place of each, and steps for each, around a method; none where they do not fit it.
+pub fn around(method: Box<dyn Method>, (exchanges, steps): (usize, usize)) -> Option<Box<dyn Method>> {
+    let method = MultiGossip::new("test", method, exchanges).ok()?;
+    Some(Box::new(LocalUpdates::new("test", Box::new(method), steps).ok()?))
+}
+
+/// Every rule with several exchanges in place of one and local steps, and those without another estimator with either.
+pub fn repeated_rules_agree(device: &dyn Device, rounds: u64) -> usize {
+    const F64: &[Precision] = &[Precision::F64];
+    let both: &[Precision] = &[Precision::F64, Precision::F32];
+    let of = |(name, kind, method): (String, &'static Kind, Box<dyn Method>), counts, precisions| {
+        Some((format!("{name}, {counts:?}"), kind, around(method, counts)?, precisions))
+    };
+    let mut cases: Vec<_> = rules().into_iter().filter_map(|rule| of(rule, (2, 2), F64)).collect();
+    for (counts, precisions) in [((3, 1), F64), ((1, 3), both)] {
+        let plain = rules().into_iter().filter(|(name, kind, _)| name == kind.name);
+        cases.extend(plain.filter_map(|rule| of(rule, counts, precisions)));
+    }
+    let count = cases.len();
+    at_once(cases, |(name, kind, method, precisions)| {
+        let subject = Subject::builtin(kind);
+        let (graph, network, digraphs) = subject.networks().unwrap().into_iter().next_back().unwrap();
+        let topology = subject.topology(graph, &digraphs, 4).unwrap();
+        let schedule = Schedule::constant(subject.raw_step(&topology, 0.02).unwrap()).unwrap();
+        let problem = quadratic(topology.agents(), 0.3).unwrap();
+        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 11 };
+        for precision in precisions {
+            same_bits(device, setup, *precision, rounds, &format!("{name} on {network}, {precision}"));
+        }
+    });
+    count
+}
+
+/// Rows of data in rounds with oneself: their samples go on from those of the exchange. One network, and runs side
+/// by side that have different numbers of exchanges and of steps.
+pub fn repeated_problems_agree(device: &dyn Device, rounds: u64) {
+    let methods = ["smtpp", "sgp", "frost", "storm-tracking", "dsmt"]; // as in `problems_agree`
+    let batches = [Batch::Sampled(1), Batch::Sampled(3), Batch::Full];
+    let cases = methods.iter().zip(batches.iter().cycle());
+    at_once(cases.collect(), |(name, &batch)| {
+        let subject = Subject::builtin(kind(name).unwrap());
+        let (graph, _, digraphs) = subject.networks().unwrap().remove(0);
+        let topology = subject.topology(graph, &digraphs, 4).unwrap();
+        let schedule = Schedule::constant(subject.raw_step(&topology, 0.2).unwrap()).unwrap();
+        let with = |counts| around(subject.method().unwrap(), counts).unwrap();
+        for (problem_name, problem) in problems(topology.agents(), batch).into_iter().step_by(2) {
+            for (few, many) in [((3, 1), (4, 1)), ((1, 3), (1, 2)), ((2, 2), (3, 4))] {
+                let what = format!("{name} {few:?} {many:?} on {problem_name}, {batch:?}");
+                let methods = [few, many].map(with);
+                let setup = |at: usize| {
+                    let method = &*methods[at % 2];
+                    Setup { method, problem: &*problem, topology: &topology, schedule, seed: 5 + at as u64 }
+                };
+                same_bits(device, setup(0), Precision::F64, rounds, &what);
+                let setups = [0, 1, 2].map(setup);
+                let mut cells = Cells::new(device, &setups, Precision::F64).unwrap();
+                let simulator = |setup| Simulator::new(setup).unwrap();
+                cells_same_bits(&mut cells, &setups, rounds, simulator, &what);
+            }
+        }
+    });
+}
+
+/// Every method of the registry that has kernels, on every subgraph of every network that it is made for.
 pub fn networks_agree(device: &dyn Device) -> usize {
-    let subjects = KINDS.iter().map(Subject::builtin);
-    let subjects: Vec<_> = subjects.filter(|subject| subject.method().unwrap().trace().is_some()).collect();
+    let any = quadratic(2, 0.1).unwrap();
+    let has_kernels =
+        |subject: &Subject<'_>| Source::new(&*subject.method().unwrap(), &any, Precision::F64).is_ok();
+    let subjects: Vec<_> = KINDS.iter().map(Subject::builtin).filter(has_kernels).collect();
     let count = subjects.len();
     at_once(subjects, |subject| {
         for case in subject.cases().unwrap() {
@@ -197,9 +267,10 @@ pub fn cells_agree(device: &dyn Device, rounds: u64) -> usize {
         ("smtpp", "logistic, in passes by threes", &*by_threes, false),
     ];
     for (name, problem) in &singles {
-        cases.extend(
-            ["smtpp", "sgp", "push-pull"].map(|method| (method, *name, &**problem, *name != "softmax")),
-        );
+        cases.extend(["smtpp", "sgp", "push-pull"].map(|method| {
+            let one_output = !["softmax", "two-layer"].contains(name);
+            (method, *name, &**problem, one_output)
+        }));
     }
     let count = cases.len();
     // kernels of one text share the host's memory: what differs only in its networks goes one by one

@@ -47,6 +47,12 @@ pub trait Method: Kernel<f64> {
         None
     }
 
+    /// What a combinator does to the rounds of the method inside it, where it does the same arithmetic more
+    /// often: an engine that has that arithmetic need not ask the combinator.
+    fn repeats(&self) -> Option<Repeats> {
+        None
+    }
+
     /// Whether the method can work on this problem; the error says what is missing.
     fn check_problem(&self, problem: &dyn Problem) -> Result<()> {
         self.inner().map_or(Ok(()), |inner| inner.check_problem(problem))
@@ -82,6 +88,16 @@ pub trait Method: Kernel<f64> {
     fn single_precision(&self) -> Option<&dyn Kernel<f32>> {
         None
     }
+}
+
+/// How a combinator does more often what the method inside it does once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeats {
+    /// So many exchanges in place of each: what arrived is kept behind the state and sent on.
+    Exchanges(u32),
+    /// So many steps for each exchange, all but the first in rounds with oneself, as if R = C = I. What an agent
+    /// sent to itself is kept behind the state.
+    Steps(usize),
 }
 
 /// A precision in which methods compute: `f64`, which all have, or `f32`.

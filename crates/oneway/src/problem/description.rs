@@ -83,8 +83,20 @@ pub enum RowLoss {
         /// c².
         scale_sq: f64,
     },
+    /// ½c²(1 − exp(−r²/c²)), r = aᵀx − y.
+    Welsch {
+        /// c².
+        scale_sq: f64,
+    },
     /// −ln of the softmax of one linear score for each class.
     Softmax {
+        /// How many classes.
+        classes: usize,
+    },
+    /// The same of a layer of tanh units, whose inputs are linear.
+    TwoLayer {
+        /// How many units.
+        hidden: usize,
         /// How many classes.
         classes: usize,
     },

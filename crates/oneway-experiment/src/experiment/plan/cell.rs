@@ -63,7 +63,7 @@ impl Entry {
         let all = |of: fn(&oneway::graph::topology::Pair) -> &Mixing| {
             sha256(self.topology.period().iter().flat_map(|pair| bytes_of(of(pair))).collect::<Vec<u8>>())
         };
-        [all(|pair| &pair.pull), all(|pair| &pair.push)]
+        self.mixing_sha256.get_or_init(|| [all(|pair| &pair.pull), all(|pair| &pair.push)]).clone()
     }
 }
 

@@ -1,11 +1,13 @@
 //! What the user means: validated cells, one for each topology × method × repetition.
 
 mod cell;
+mod networks;
 #[cfg(test)]
 mod tests;
 
+use std::cell::OnceCell;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result, anyhow, bail};
 use oneway::engine::schedule::{self, Schedule};
@@ -28,6 +30,7 @@ use super::sweep::Chosen;
 use crate::problem_facts::Optimum;
 
 pub use cell::Cell;
+use networks::{Networks, Shared};
 
 /// Everything that will run, checked: nothing that a user can get wrong is left to find.
 #[derive(Debug)]
@@ -56,6 +59,8 @@ pub struct Entry {
     pub problem: Arc<BuiltProblem>,
     /// The network that it runs on.
     pub topology: Arc<Topology>,
+    /// Hashes of R and of C, once somebody has asked for them.
+    mixing_sha256: Arc<OnceLock<[String; 2]>>,
     /// How the network fails; never for centralised methods.
     pub faults: Faults,
     /// What the method is called in the registry, its parameters, defaults filled in, and what is put around
@@ -141,18 +146,21 @@ fn entries_of(
     // would take long
     let links = spec.topologies.iter().map(|topology| {
         let links = Links::build(topology, Some(run.agents), supplies);
-        Ok((topology, links.with_context(|| format!("topology \"{}\"", topology.name))?))
+        let links = links.with_context(|| format!("topology \"{}\"", topology.name))?;
+        Ok(Networks::new(topology, links))
     });
     let networks = links.collect::<Result<Vec<_>>>()?;
+    let complete = OnceCell::new();
     let problem = problems.get(&spec.problem, run.agents, supplies)?;
     let mut entries = vec![];
-    for (topology, links) in &networks {
+    for network in &networks {
+        let topology = network.spec;
         let here = spec.methods.iter().zip(&methods).filter(|(method, _)| method.runs_on(&topology.name));
         for (method, built) in here {
-            let on = |links, topology| Entry::new(links, topology, method, built, (run, &problem));
-            let elsewhere = || networks.iter().filter(|(other, links)| on(links, other).is_ok());
-            let entry = on(links, topology)
-                .map_err(|error| with_advice(error, elsewhere().map(|(other, _)| *other)))
+            let on = |networks| Entry::new((networks, &complete), method, built, (run, &problem));
+            let elsewhere = || networks.iter().filter(|other| on(other).is_ok());
+            let entry = on(network)
+                .map_err(|error| with_advice(error, elsewhere().map(|other| other.spec)))
                 .with_context(|| format!("method \"{}\" on topology \"{}\"", method.name, topology.name))?;
             let mut swept = spec.swept.of(&topology.name, &method.name);
             let named = swept.iter().any(|(name, _)| name == PRECISION);
@@ -190,8 +198,7 @@ fn with_advice<'a>(error: anyhow::Error, elsewhere: impl Iterator<Item = &'a Top
 
 impl Entry {
     fn new(
-        links: &Links,
-        topology_spec: &TopologySpec,
+        (networks, complete): (&Networks<'_>, &OnceCell<Shared>),
         spec: &MethodSpec,
         built: &Built,
         (run, problem): (RunSpec, &Arc<BuiltProblem>),
@@ -210,9 +217,10 @@ impl Entry {
         if let Some(compression) = &recipe.compression {
             compression.codec.check(&compression.parameters, problem.problem.dim())?;
         }
-        let topology = match method.network() {
-            Network::Central => Arc::new(Topology::complete(run.agents)?),
-            _ => links.topology(topology_spec, graph)?,
+        let topology_spec = networks.spec;
+        let Shared { topology, mixing_sha256 } = match method.network() {
+            Network::Central => networks::complete(complete, run.agents)?,
+            _ => networks.of(graph)?,
         };
         let setup = |schedule: Schedule| Setup {
             method: &**method,
@@ -258,6 +266,7 @@ impl Entry {
             measure: run.measure.on(problem),
             problem: Arc::clone(problem),
             topology,
+            mixing_sha256,
             faults,
             recipe: recipe.clone(),
             method: Arc::clone(method),

@@ -25,6 +25,31 @@ fn the_identity_of_a_cell_is_made_of_names_that_stay() {
     assert_eq!(keys, [sha256(whole)]);
 }
 
+/// What methods use of a topology is made once for all of them; trees are other links than all, and each topology
+/// has its own. Centralised methods have one network on all topologies.
+#[test]
+fn methods_share_their_networks() {
+    let method = |name: &str, rest: &str| {
+        format!("[[method]]\nname = \"{name}\"\nkind = \"{rest}\nstep = {{ size = 0.1 }}\n")
+    };
+    let text = [
+        "[problem]\nkind = \"quadratic\"\ndim = 2\n[run]\nagents = 4\niterations = 3\n",
+        "[[topology]]\nkind = \"ring\"\n[[topology]]\nkind = \"exponential\"\n",
+        &method("one", "push-pull\""),
+        &method("other", "smtpp\""),
+        &method("trees", "smtpp\"\ngraph = \"trees\""),
+        &method("central", "adam\""),
+    ]
+    .concat();
+    let plan = Plan::new(&Experiment::parse(&text, Path::new(""), &[]).unwrap()).unwrap();
+    let networks = plan.entries.iter().map(|entry| &entry.topology);
+    let first = |topology| networks.clone().position(|other| Arc::ptr_eq(other, topology)).unwrap();
+    assert_eq!(networks.clone().map(first).collect::<Vec<_>>(), [0, 0, 2, 3, 4, 4, 6, 3]);
+    let hashes: Vec<_> = plan.entries.iter().map(Entry::mixing_sha256).collect();
+    let first = |hash| hashes.iter().position(|other| other == hash).unwrap();
+    assert_eq!(hashes.iter().map(first).collect::<Vec<_>>(), [0, 0, 2, 3, 4, 4, 6, 3]);
+}
+
 const IDENTITY: &str = "cell 1; problem=\"d17ec166a401a8096d4c12985a4339579b8d41233ef434d737b028bf18f6b05f\"; \
     pull=\"PULL\"; push=\"PUSH\"; \
     faults.loss=0000000000000000; faults.delay=0; faults.missing=\"renormalise\"; faults.churn=\"none\"; \

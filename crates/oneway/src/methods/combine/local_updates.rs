@@ -12,8 +12,8 @@
 use super::holding::Holding;
 use crate::graph::Subgraph;
 use crate::method::{
-    Ask, Gradient, Heard, InPrecision, Kernel, Method, Network, Point, Profile, Reliance, Round, SMALLEST,
-    Sizes,
+    Ask, Gradient, Heard, InPrecision, Kernel, Method, Network, Point, Profile, Reliance, Repeats, Round,
+    SMALLEST, Sizes,
 };
 use crate::methods::estimator::HeavyBall;
 use crate::methods::{Dsgd, Dsmt, HEAVY_BALL, Kind, MOMENTUM, Smtpp, Trust};
@@ -101,6 +101,10 @@ impl Method for LocalUpdates {
 
     fn inner(&self) -> Option<&dyn Method> {
         Some(&*self.inner.inner)
+    }
+
+    fn repeats(&self) -> Option<Repeats> {
+        Some(Repeats::Steps(self.steps))
     }
 
     fn single_precision(&self) -> Option<&dyn Kernel<f32>> {

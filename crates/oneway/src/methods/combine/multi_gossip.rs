@@ -2,8 +2,8 @@
 
 use super::holding::Holding;
 use crate::method::{
-    Ask, Exchange, Gradient as Given, Heard, InPrecision, Kernel, Method, Network, Point, Profile, Round,
-    Sizes,
+    Ask, Exchange, Gradient as Given, Heard, InPrecision, Kernel, Method, Network, Point, Profile, Repeats,
+    Round, Sizes,
 };
 use crate::methods::estimator::{AnyEstimator, Gradient, MeanGradient};
 use crate::methods::tracking::push_pull;
@@ -55,6 +55,10 @@ impl Method for MultiGossip {
 
     fn inner(&self) -> Option<&dyn Method> {
         Some(&*self.inner.inner)
+    }
+
+    fn repeats(&self) -> Option<Repeats> {
+        Some(Repeats::Exchanges(self.exchanges))
     }
 
     fn single_precision(&self) -> Option<&dyn Kernel<f32>> {

@@ -58,12 +58,12 @@ impl ResidualLoss for ScaledLoss {
         }
     }
 
-    /// Not Welsch's, whose slope is made by `libm`'s `expm1`.
     fn describe(&self) -> Option<RowLoss> {
-        match self.loss {
-            RobustLoss::Welsch => None,
-            RobustLoss::Cauchy => Some(RowLoss::Cauchy { scale_sq: self.c_squared }),
-        }
+        let scale_sq = self.c_squared;
+        Some(match self.loss {
+            RobustLoss::Welsch => RowLoss::Welsch { scale_sq },
+            RobustLoss::Cauchy => RowLoss::Cauchy { scale_sq },
+        })
     }
 
     fn slope_sq(&self) -> Option<f64> {

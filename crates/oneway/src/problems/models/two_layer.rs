@@ -5,6 +5,7 @@ use super::softmax::Classes;
 use super::{Model, Row};
 use crate::data::Dataset;
 use crate::numeric::sample::{Draws, Purpose};
+use crate::problem::RowLoss;
 use crate::{Error, Result};
 
 /// Most hidden units. Their activations stand on the stack while a row is looked at, since a gradient must
@@ -128,5 +129,9 @@ impl Model for TwoLayer {
         let (units, scores) = (&mut units[..self.hidden], &mut scores[..self.classes.len()]);
         self.forward(row, x, units, scores);
         Some(layer::is_largest(scores, target as usize))
+    }
+
+    fn describe(&self) -> Option<RowLoss> {
+        Some(RowLoss::TwoLayer { hidden: self.hidden, classes: self.classes.len() })
     }
 }
