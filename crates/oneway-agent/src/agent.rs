@@ -1,21 +1,14 @@
-//! One agent: the library's calls of a method, with `put` and `get` between them.
-//!
-//! The bits are the simulator's, because every number is made by the same operations in the same order. On
-//! the pull graph the raw row is sent, and the receiver multiplies it by R_ij. On the push graph the sender
-//! multiplies by its C_ij, and the receiver adds. An encoded row is sent with C_ij, and the receiver
-//! multiplies: the same two numbers, the same bits. Sums go by ascending sender, the agent itself included;
-//! the first term is assigned, the others are multiplied and then added, never fused.
+//! One agent: the library's calls of a method, with an [exchange](crate::exchange) of rows between them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use oneway::engine::Schedule;
 use oneway::engine::Turns;
-use oneway::graph::Graph;
 use oneway::method::{Agents, Heard, Hearing, Kept, Kernel, Method, Profile, Round, RowsMut};
-use oneway::numeric::row::Sum;
 use oneway::problem::Problem;
 
+use crate::exchange::{Mixed, exchange};
 use crate::link::{Link, LinkError};
 use crate::plan::ties::Ties;
 use crate::wire::frame::Moment;
@@ -181,19 +174,8 @@ impl<'a, T: Number> Agent<'a, T> {
             let (pull, push) = (Arc::new(pull), Arc::new(push));
             self.history.keep(Sent { at: moment, pull: Arc::clone(&pull), push: Arc::clone(&push) });
             let sends = self.profile.sent(phase).map(|width| !width.is_empty());
-            let links = ties.at(self.k);
-            for (graph, _) in Graph::BOTH.into_iter().zip(sends).filter(|(_, sends)| *sends) {
-                for (to, _) in links.receivers(graph).filter(|(to, _)| *to != ties.agent) {
-                    link.put(to, graph, moment)?;
-                }
-            }
-
-            let mut heard = Listener { link, own: ties.agent, at: moment, rows: &mut self.heard };
-            let weights = links.pulls.iter().map(|&(from, weight)| (from, Some(weight)));
-            heard.sum(Graph::Pull, weights, &pull, &mut self.pulled, sends[0])?; // Σ_j R_ij·x_j
-            let own = links.pushes.iter().find(|(to, _)| *to == ties.agent).map(|(_, weight)| *weight);
-            let weights = links.pushed_by.iter().map(|&from| (from, own.filter(|_| from == ties.agent)));
-            heard.sum(Graph::Push, weights, &push, &mut self.pushed, sends[1])?; // Σ_j C_ij·v_j
+            let mixed = Mixed { pulled: &mut self.pulled, pushed: &mut self.pushed, heard: &mut self.heard };
+            exchange(link, ties, moment, sends, [&pull, &push], mixed)?;
 
             let began = Instant::now();
             let agents = Agents::one(ties.agent);
@@ -206,45 +188,6 @@ impl<'a, T: Number> Agent<'a, T> {
             self.stepping += began.elapsed();
         }
         self.k += 1;
-        Ok(())
-    }
-}
-
-/// Adds up the rows of the neighbours as they arrive.
-struct Listener<'l, 'r, T> {
-    link: &'l mut dyn Link<T>,
-    own: usize,
-    at: Moment,
-    rows: &'r mut [Vec<T>; 2],
-}
-
-impl<T: Number> Listener<'_, '_, T> {
-    /// `out` = Σ_j weight_j·row_j by ascending sender. A row without a weight was multiplied by its sender.
-    fn sum(
-        &mut self,
-        graph: Graph,
-        senders: impl Iterator<Item = (usize, Option<f64>)>,
-        own: &[T],
-        out: &mut [T],
-        sent: bool,
-    ) -> Result<(), LinkError> {
-        let mut sum = Sum::new(out);
-        for (from, weight) in senders {
-            let row: &[T] = if from == self.own {
-                own
-            } else if sent {
-                let row = &mut self.rows[graph as usize];
-                self.link.get(from, graph, self.at, row)?;
-                row
-            } else {
-                continue; // this row is not exchanged in this phase
-            };
-            match weight {
-                Some(weight) => sum.add(weight, row),
-                None => sum.add_product(row),
-            }
-        }
-        sum.finish(); // a push row may hear no one, not even itself
         Ok(())
     }
 }

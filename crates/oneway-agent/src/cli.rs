@@ -2,8 +2,10 @@
 //!
 //! Exit codes: 0 done; 1 the run cannot continue (a neighbour's row failed validation, or a neighbour no
 //! longer has what is needed); 2 the input is wrong, and nothing was begun; 75 stopped, or a neighbour is
-//! away or not done yet: start the agent again to continue; 130 interrupted.
+//! away or not done yet: start the agent again to continue; 130 interrupted. `carry` ends with the code of
+//! its program.
 
+mod carry_args;
 mod run_args;
 
 use std::io::Write;
@@ -30,6 +32,7 @@ use crate::plan::layout::{Behaviour, plan};
 use crate::watch::observe::{Observed, Seen};
 use crate::watch::top;
 use crate::watch::web::Web;
+use carry_args::CarryArgs;
 use run_args::RunArgs;
 
 /// Agents on real links, with the simulator's bits.
@@ -108,6 +111,8 @@ enum Command {
     },
     /// Predict rounds per second on a cluster that you do not have yet: see docs/clusters.md
     Model(Model),
+    /// Start a program of your own as an agent: its rows travel over these links, see docs/neural.md
+    Carry(CarryArgs),
     /// Run one agent from its config, or, as a process of a job, its agent from `plan.toml`
     Run(RunArgs),
 }
@@ -209,6 +214,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
 fn command(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => args.run(),
+        Command::Carry(args) => args.run(),
         Command::Mpi { words } => mpi(&words),
         Command::Model(asked) => {
             write!(std::io::stdout(), "{}", model(&asked)?)?;

@@ -11,14 +11,17 @@
 //! | an agent survives a crash | [`disk`]: checkpoints, the journal of states |
 //! | an experiment becomes one config for each agent | [`plan`] |
 //! | people see what agents are doing | [`watch`]: status, metrics, `top`, `observe` |
-//! | one agent does its rounds | [`agent`], `rounds`, [`run`] |
+//! | one agent does its rounds | [`agent`], `exchange`, `rounds`, [`run`] |
+//! | a program of your own is an agent | `carry` |
 //! | the command line reads its arguments | `cli` |
 //! | a process of a job finds its number and its neighbours | [`job`] |
 //! | all agents of an experiment run on one machine, and what they leave is gathered | [`launch`], [`gather`] |
 
 pub mod agent;
+mod carry;
 mod cli;
 pub mod disk;
+mod exchange;
 pub mod files;
 pub mod gather;
 pub mod job;

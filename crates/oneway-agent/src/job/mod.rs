@@ -56,6 +56,11 @@ struct Process<'p> {
     processes: usize,
 }
 
+/// The number of this process: what the command line says, or its launcher.
+pub fn number(asked: Option<usize>, variable: &dyn Fn(&str) -> Option<String>) -> Result<usize> {
+    Ok(Member::find(asked, None, variable)?.number)
+}
+
 /// Finds out what this process is to do in the job that runs a plan, whose file has this path. `variable`
 /// gives the values of environment variables.
 pub fn join(

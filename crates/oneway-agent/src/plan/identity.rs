@@ -115,15 +115,15 @@ impl Identity {
 }
 
 /// A precision by its name.
-mod as_name {
+pub(crate) mod as_name {
     use oneway::numeric::Precision;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(precision: &Precision, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn serialize<S: Serializer>(precision: &Precision, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(precision.name())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Precision, D::Error> {
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Precision, D::Error> {
         let name = String::deserialize(deserializer)?;
         let found = [Precision::F64, Precision::F32].into_iter().find(|precision| precision.name() == name);
         found.ok_or_else(|| {

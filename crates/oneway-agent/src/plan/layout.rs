@@ -29,7 +29,7 @@ pub struct Behaviour {
 }
 
 /// Bytes that an agent's history may hold by default, at most.
-const HISTORY: u64 = 256 << 20;
+pub(crate) const HISTORY: u64 = 256 << 20;
 
 /// Rounds between checkpoints that keep the history small: it has 3c + L + 1 rounds of two rows.
 fn checkpoint_every(exchange_bytes: usize, phases: u32, lag: u64) -> u64 {
@@ -150,7 +150,7 @@ fn write_rows(share: &mut Share, agent: usize, folder: &Path) -> Result<Option<S
 }
 
 /// Where an agent listens and whom it dials: of two neighbours, the one with the higher number.
-fn endpoints(ties: &Ties, hosts: &Hosts, observed: bool) -> Endpoints {
+pub(crate) fn endpoints(ties: &Ties, hosts: &Hosts, observed: bool) -> Endpoints {
     let protocol = if hosts.keys.is_some() { "tls" } else { "tcp" };
     let of = |agent: usize| match hosts.meets {
         true => format!("{protocol}/agent-{agent}"),
