@@ -52,9 +52,8 @@ fn datasets_that_are_not_there_or_do_not_fit_are_refused() {
         (
             "rows.txt",
             "none.txt",
-            "none.txt: No such file: `dataset` must be the path of a file, or one of a9a, ",
+            "none.txt: No such file: `dataset` must be the path of a file, or one of a9a, digits, fashion-mnist, synthetic",
         ),
-        ("rows.txt", "none.txt", "known by name, without a file, are a9a, digits, fashion-mnist, synthetic"),
         ("rows.txt", "a9", "did you mean \"a9a\"?"),
         ("rows.txt", "folder", "folder: is a directory: give a file with rows of data"),
         ("features = 3", "test = \"wide.txt\"", "wide.txt:1:8: index 4 is beyond the 3 features"),
