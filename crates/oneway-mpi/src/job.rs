@@ -25,7 +25,6 @@ pub(crate) enum Ending {
 
 /// Runs an experiment. An error is returned to one process only, which says it.
 pub(crate) fn job<W: World>(world: &W, args: &Args, asked: &Asked) -> Result<Ending> {
-    rayon::ThreadPoolBuilder::new().num_threads(args.threads.into()).build_global()?;
     let stem = args.file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let out = args.out.clone().unwrap_or_else(|| Path::new("out").join(format!("{stem}-mpi")));
     let Some(experiment) = one_says(world, prepare(world, args))? else { return Ok(Ending::SaidElsewhere) };
@@ -83,8 +82,9 @@ pub(crate) fn job<W: World>(world: &W, args: &Args, asked: &Asked) -> Result<End
     Ok(if one_says(world, written)?.is_some() { Ending::Done } else { Ending::SaidElsewhere })
 }
 
-/// Reads the experiment; refuses more processes than agents.
+/// Starts the threads and reads the experiment; refuses more processes than agents.
 fn prepare<W: World>(world: &W, args: &Args) -> Result<Networked> {
+    rayon::ThreadPoolBuilder::new().num_threads(args.threads.into()).build_global()?;
     let (rank, ranks) = (world.rank(), world.size());
     let experiment = match rank {
         0 => Networked::read(&args.file, &args.overrides)?, // it measures, for which it needs all data

@@ -1,5 +1,6 @@
 //! One cell, on all processes.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -94,11 +95,13 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
         let n = setup.problem.agents();
         let width = setup.method.profile_on(setup.problem).state.len(setup.problem.dim());
         let extras = if world.rank() == 0 { cell.extras() } else { cell.shared_extras() };
+        let own = block(n, world.size(), world.rank());
+        let part = Part::new(setup, own.clone());
         let mut begun = Self {
             world,
             cell,
             how,
-            part: Part::new(setup, block(n, world.size(), world.rank()))?,
+            part: or_abort(world, &own, 0, part.map_err(Into::into)),
             links: Links::new(world, setup),
             width,
             recorder: Recorder::new(extras),
@@ -245,13 +248,16 @@ impl<'a, 'w, W: World, T: Row> Cell<'a, 'w, W, T> {
         Some(Box::new(Ended { diverged, rounds, state_hash, seconds, seconds_observing, points }))
     }
 
-    /// What is wrong in one process only would have the others wait: it ends all, and says which it is.
     fn or_abort<R>(&self, done: Result<R>) -> R {
-        done.unwrap_or_else(|error| {
-            let (own, k) = (self.part.own(), self.part.rounds_done());
-            let (rank, last) = (self.world.rank(), own.end - 1);
-            eprintln!("oneway-mpi: rank {rank} (agents {} to {last}): round {k}: {error:#}", own.start);
-            self.world.abort(1)
-        })
+        or_abort(self.world, &self.part.own(), self.part.rounds_done(), done)
     }
+}
+
+/// What is wrong in one process only would have the others wait: it ends all, and says which it is.
+fn or_abort<W: World, R>(world: &W, own: &Range<usize>, k: u64, done: Result<R>) -> R {
+    done.unwrap_or_else(|error| {
+        let (rank, last) = (world.rank(), own.end - 1);
+        eprintln!("oneway-mpi: rank {rank} (agents {} to {last}): round {k}: {error:#}", own.start);
+        world.abort(1)
+    })
 }
