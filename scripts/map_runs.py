@@ -37,6 +37,35 @@ def bits(counters, seed):
     return words[0] | words[1] << np.uint64(32), words[2] | words[3] << np.uint64(32)
 
 
+def below(draws, bound):
+    """Draws of 64 bits as numbers below a small bound: the upper half of their products with it."""
+    high, low = draws >> np.uint64(32), draws & LOW
+    upper = high * np.uint64(bound) + (low * np.uint64(bound) >> np.uint64(32)) >> np.uint64(32)
+    return upper.astype(int)
+
+
+def mixed(z):
+    z = (z ^ z >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ z >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return z ^ z >> np.uint64(31)
+
+
+def in_passes(count, size, agent, seed):
+    """The rows of an agent that draws one after another without replacement, from `size`."""
+    rows = []
+    for number in range(-(-count // size)):
+        blocks = np.zeros((12, 4), dtype=np.uint64)
+        blocks[:, 0], blocks[:, 1], blocks[:, 2] = 2**31 + np.arange(12), agent, number
+        keys = np.stack(bits(blocks, seed), axis=1).ravel()
+        places = np.arange(size)
+        for key, total in zip(keys, below(keys, size), strict=True):
+            others = (total - places) % size
+            swap = mixed(key + np.maximum(places, others).astype(np.uint64)) >> np.uint64(63)
+            places = np.where(swap == 1, others, places)
+        rows.append(places)
+    return np.concatenate(rows)[:count]
+
+
 def shuffled(count, seed):
     """Fisher and Yates from the end, with the draws of the partition."""
     blocks = np.zeros((count // 2 + 1, 4), dtype=np.uint64)
@@ -163,17 +192,16 @@ class Runs:
             pull, push = ((np.eye(n) + mixing) / 2 for mixing in (pull, push))
         return pull, push
 
-    def samples(self, rounds, size, repetition):
+    def samples(self, rounds, size, repetition, sampling):
         """The row that each agent draws in each round, among its own."""
         n = self.run_settings["agents"]
         seed = int(bits([0, 0, repetition, 4], self.seed)[0][0])
+        if sampling == "without-replacement":
+            return np.stack([in_passes(rounds + 1, size, agent, seed) for agent in range(n)], axis=1)
         counters = np.zeros((rounds + 1, n, 4), dtype=np.uint64)
         counters[..., 1], counters[..., 2] = np.arange(n), np.arange(rounds + 1)[:, None]
         drawn = bits(counters.reshape(-1, 4), seed)[0]
-        high, low = drawn >> np.uint64(32), drawn & LOW
-        # the upper half of a product of 64 bits with a small number
-        upper = high * np.uint64(size) + (low * np.uint64(size) >> np.uint64(32)) >> np.uint64(32)
-        return upper.astype(int).reshape(rounds + 1, n)
+        return below(drawn, size).reshape(rounds + 1, n)
 
     def method(self, method, graph, setting):
         """R, C, the weights of the average, the first step and the momentum."""
@@ -199,7 +227,7 @@ class Runs:
         settings = self.run_settings
         n, rounds, alpha = settings["agents"], settings["iterations"], settings["alpha"]
         shard = self.shard(setting["partition"])
-        samples = self.samples(rounds, shard.shape[1], repetition)
+        samples = self.samples(rounds, shard.shape[1], repetition, setting.get("sampling"))
         kept, labels = self.rows[shard.ravel()], self.labels[shard.ravel()]
         pull, push, weights, size, momentum = self.method(method, graph, setting)
 

@@ -197,7 +197,7 @@ fn every_method_agrees_with_its_dense_form_on_every_topology() {
             _ => weights(digraph, graph, root),
         });
         let pairs: Vec<(Matrix, Matrix)> = pairs.collect();
-        for batch in [Batch::Full, Batch::Sampled(1), Batch::Sampled(3)] {
+        for batch in [Batch::Full, Batch::Sampled(1), Batch::Sampled(3), Batch::Reshuffled(3)] {
             let many = graph != Subgraph::Full || kind.network() == Network::PullOnly;
             let η = if many { 0.1 / N as f64 } else { 0.1 };
             let expected = dense(kind, &pairs, η, &World { data: &data, batch });

@@ -51,6 +51,7 @@ impl Batch {
 }
 
 /// A batch that is being drawn, a row after another, as numbers among those of the agent.
+#[allow(clippy::large_enum_variant)] // it stays where it is made, and nothing is allocated for a gradient
 pub(super) enum Drawing<'d> {
     /// With replacement, below a number.
     Below(usize, &'d mut Draws),

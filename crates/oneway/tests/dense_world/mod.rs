@@ -133,6 +133,12 @@ impl World<'_> {
                 let all: Vec<usize> = (0..(after + 1) * b).map(|_| draws.below(self.rows())).collect();
                 all[after * b..].to_vec()
             }
+            Batch::Reshuffled(b) => {
+                let place = |at: usize| {
+                    in_passes([i as u32, phase, after as u32], k * b as u64 + at as u64, self.rows() as u64)
+                };
+                (0..b).map(place).collect()
+            }
         };
         (0..N).map(|i| self.mean_over(i, &rows(i), &x[i])).collect()
     }
@@ -154,6 +160,28 @@ impl World<'_> {
         }
         g
     }
+}
+
+/// The row at a place of an agent's orders, of a gradient in an exchange of its rounds, as docs/bit-contract.md has it.
+fn in_passes([agent, phase, gradient]: [u32; 3], place: u64, m: u64) -> usize {
+    let below = |bits: u64| ((u128::from(bits) * u128::from(m)) >> 64) as u64;
+    let mix = |z: u64| {
+        let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    let mut x = place % m;
+    for block in 0..12 {
+        let counter = [(1 << 31) + 12 * gradient + block, agent, (place / m) as u32, phase << 8];
+        let w = rand_philox::philox4x32_10(counter, [SEED as u32, (SEED >> 32) as u32]).map(u64::from);
+        for κ in [w[0] | w[1] << 32, w[2] | w[3] << 32] {
+            let y = (below(κ) + m - x) % m;
+            if mix(κ.wrapping_add(x.max(y))) >> 63 == 1 {
+                x = y;
+            }
+        }
+    }
+    x as usize
 }
 
 /// SAGA's tables of all agents.

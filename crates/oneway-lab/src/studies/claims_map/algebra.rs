@@ -4,7 +4,8 @@
 //! curves most, h = qᵀ∇²F q: there a run forgets its start first. With the noise s of a gradient along q and the agents'
 //! gradients b along it, a method on its network at its first step η rests at E(qᵀ∇F(x̄))² = s·φ(ηh) + (r(ηh)·b)²,
 //! φ and r exact ([`oneway::theory::floor`]), or at no place where an eigenvalue of its round is outside the unit
-//! disc. A claim on who is lower is decided by these numbers.
+//! disc. A claim on who is lower is decided by these numbers. The noise is taken as independent from round to round,
+//! where rows are drawn without replacement too.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use oneway_experiment::supplies::Supplies;
 use toml::{Table, Value};
 
 use super::rules::Graph;
-use super::setting::{Links, Scaling, Setting, Start, Trees, Weights};
+use super::setting::{Links, Sampling, Scaling, Setting, Start, Trees, Weights};
 use super::space::{Answers, Common, Space};
 use super::{networks, start};
 
@@ -106,11 +106,13 @@ impl Made<'_> {
             self.topology(graph)?;
         }
         let partition = self.setting.partition.clone().unwrap_or_else(|| "even".into());
+        let sampling = self.setting.sampling.unwrap_or(Sampling::WithReplacement);
         let problem = table([
             ("kind", "logistic".into()),
             ("dataset", "a9a".into()),
             ("alpha", alpha.into()),
             ("batch", whole(batch)),
+            ("sampling", sampling.name().into()),
             ("partition", partition),
         ]);
         let run = table([

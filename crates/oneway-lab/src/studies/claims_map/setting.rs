@@ -19,6 +19,7 @@ pub(crate) struct Setting {
     pub(crate) trees: Option<Trees>,
     pub(crate) scaling: Option<Scaling>,
     pub(crate) partition: Option<Value>,
+    pub(crate) sampling: Option<Sampling>,
     pub(crate) start: Option<Start>,
     /// Rounds between decays; none: no decay.
     pub(crate) every: Option<u64>,
@@ -55,6 +56,25 @@ pub(crate) enum Trees {
     BreadthFirst,
     /// Depth first: chains where the graph has them.
     Chain,
+}
+
+/// How an agent draws from its rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Sampling {
+    WithReplacement,
+    /// Each row once, in a random order, then all of them in another.
+    WithoutReplacement,
+}
+
+impl Sampling {
+    /// As an experiment file has it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::WithReplacement => "with-replacement",
+            Self::WithoutReplacement => "without-replacement",
+        }
+    }
 }
 
 /// Where all agents begin.
@@ -103,6 +123,7 @@ impl Setting {
             trees,
             scaling,
             partition,
+            sampling,
             start,
             every,
             momentum,
