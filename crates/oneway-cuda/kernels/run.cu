@@ -176,11 +176,17 @@ __device__ inline real weight_of(const Run &run, u64 agent) {
 
 // --- the parts of an exchange, for one coordinate c of an agent; t counts coordinates of all agents
 
-__device__ inline void send_one(const Run &run, const Turn &turn, coordinate t) {
-    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
-    real state[KEPT], sent[HEARD + 1];
+// What an agent sends of its state.
+__device__ inline void messages_of(const Run &run, const Turn &turn, u64 agent, u64 c, real *sent) {
+    real state[KEPT];
     load_state(run, agent, c, state);
     rule_send(run, (u32)turn.phase, at_of(run, run.steps[turn.step], agent, (real)1), state, sent);
+}
+
+__device__ inline void send_one(const Run &run, const Turn &turn, coordinate t) {
+    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
+    real sent[HEARD + 1];
+    messages_of(run, turn, agent, c, sent);
 #pragma unroll
     for (int v = 0; v < HEARD; ++v)
         run.sent[v * all + t] = HELD && turn.from > 0 ? held_of(run, agent, 0).at(v, c) : sent[v];
@@ -229,9 +235,8 @@ __device__ inline void hear_one(const Run &run, const Turn &turn, coordinate t) 
 // What an agent sends to itself is what it hears.
 __device__ inline void hear_oneself(const Run &run, const Turn &turn, coordinate t) {
     const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
-    real state[KEPT], sent[HEARD + 1];
-    load_state(run, agent, c, state);
-    rule_send(run, (u32)turn.phase, at_of(run, run.steps[turn.step], agent, (real)1), state, sent);
+    real sent[HEARD + 1];
+    messages_of(run, turn, agent, c, sent);
 #pragma unroll
     for (int v = 0; v < HEARD; ++v) {
         for (u32 pair = 0; pair < HELD; ++pair) // it is sent on to itself too

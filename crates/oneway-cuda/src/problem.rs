@@ -123,31 +123,24 @@ pub(crate) fn put_problem(program: &mut dyn Program, problem: &dyn Problem) -> R
 fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -> Result<Vec<u64>> {
     let RowSum { rows, targets, rows_per_agent, batch, loss, penalty, .. } = sum;
     let (n, shape) = (problem.agents(), Shape::new(loss, problem.dim()));
-    let (mut offsets, mut columns, mut values) = (vec![0u32], vec![], vec![]);
-    for r in 0..rows.len() {
-        for (column, value) in rows.row(r) {
-            columns.push(column);
-            values.push(value);
-        }
-        offsets.push(columns.len() as u32); // sparse rows have fewer than 2³² entries
-    }
+    let entries = Entries::of(rows);
     let all_targets: Vec<f64> = (0..rows.len()).map(|r| targets.at(r)).collect();
     let size = batch.unwrap_or(rows_per_agent);
-    let entry_values = |values: &[f64]| if rows.is_binary() { vec![] } else { values.to_vec() };
     let penalty = match penalty {
         Penalty::Ridge(α) => α,
         Penalty::NonConvex(α) => 2.0 * α,
     };
     let by_column = match batch {
         Some(_) => ByColumn::default(),
-        None => ByColumn::new(&offsets, &columns, &values, (n, shape.features, rows_per_agent)),
+        None => ByColumn::new(&entries, (n, shape.features, rows_per_agent)),
     };
+    let [offsets, columns, values] = entries.put(program)?;
     Ok(vec![
         rows_per_agent as u64,
         size as u64,
-        put(program, &offsets)?,
-        put(program, &columns)?,
-        put(program, &entry_values(&values))?,
+        offsets,
+        columns,
+        values,
         put(program, &all_targets)?,
         penalty.to_bits(),
         shape.scale_sq.to_bits(),
@@ -155,19 +148,51 @@ fn put_rows(program: &mut dyn Program, problem: &dyn Problem, sum: RowSum<'_>) -
         0,
         put(program, &by_column.offsets)?,
         put(program, &by_column.rows)?,
-        put(program, &entry_values(&by_column.values))?,
+        put(program, &by_column.values)?,
         longest(rows) as u64,
     ])
+}
+
+/// Rows, one behind the other.
+#[derive(Debug, Default)]
+pub(crate) struct Entries {
+    pub(crate) offsets: Vec<u32>,
+    pub(crate) columns: Vec<u32>,
+    /// None where all are one.
+    pub(crate) values: Vec<f64>,
+}
+
+impl Entries {
+    pub(crate) fn of(rows: &SparseRows) -> Self {
+        let mut entries =
+            Self { offsets: vec![0], columns: Vec::with_capacity(rows.entries()), ..Self::default() };
+        for r in 0..rows.len() {
+            for (column, value) in rows.row(r) {
+                entries.columns.push(column);
+                if !rows.is_binary() {
+                    entries.values.push(value);
+                }
+            }
+            entries.offsets.push(entries.columns.len() as u32); // sparse rows have fewer than 2³² entries
+        }
+        entries
+    }
+
+    pub(crate) fn put(&self, program: &mut dyn Program) -> Result<[u64; 3]> {
+        Ok([put(program, &self.offsets)?, put(program, &self.columns)?, put(program, &self.values)?])
+    }
 }
 
 /// How many entries the longest row has; 0 where a row has more than a byte can count, or a column twice.
 pub(crate) fn longest(rows: &SparseRows) -> usize {
     let mut longest = 0;
     for r in 0..rows.len() {
-        let columns = || rows.row(r).map(|(column, _)| column); // ascending
-        let count = columns().count();
-        if count > 255 || columns().zip(columns().skip(1)).any(|(one, next)| one == next) {
-            return 0;
+        let (mut count, mut last) = (0, None);
+        for (column, _) in rows.row(r) {
+            if count == 255 || last == Some(column) {
+                return 0; // columns ascend
+            }
+            (count, last) = (count + 1, Some(column));
         }
         longest = longest.max(count);
     }
@@ -184,20 +209,21 @@ struct ByColumn {
 }
 
 impl ByColumn {
-    fn new(offsets: &[u32], columns: &[u32], values: &[f64], (n, width, m): (usize, usize, usize)) -> Self {
+    fn new(entries: &Entries, (n, width, m): (usize, usize, usize)) -> Self {
+        let Entries { offsets, columns, values } = entries;
         let mut found = Self { offsets: vec![0], ..Self::default() };
-        let mut of_agent: Vec<Vec<(u32, f64)>> = vec![vec![]; width];
+        let mut of_agent: Vec<Vec<(u32, Option<f64>)>> = vec![vec![]; width];
         for agent in 0..n {
             for at in 0..m {
                 let r = agent * m + at;
                 for entry in offsets[r] as usize..offsets[r + 1] as usize {
-                    of_agent[columns[entry] as usize].push((at as u32, values[entry]));
+                    of_agent[columns[entry] as usize].push((at as u32, values.get(entry).copied()));
                 }
             }
             for column in &mut of_agent {
                 for (row, value) in column.drain(..) {
                     found.rows.push(row);
-                    found.values.push(value);
+                    found.values.extend(value);
                 }
                 found.offsets.push(found.rows.len() as u32);
             }

@@ -1,11 +1,10 @@
 //! A problem's data as they are measured: all rows, and held-out rows.
 
-use oneway::data::SparseRows;
 use oneway::problem::{Description, Penalty, Problem, RowLoss, RowSum};
 
 use crate::device::{Program, put};
 use crate::error::{Error, Result};
-use crate::problem::Shape;
+use crate::problem::{Entries, Shape};
 
 const LOGARITHMS: &str = include_str!("../../kernels/meter/logarithms.cu");
 const QUADRATIC: &str = include_str!("../../kernels/meter/quadratic.cu");
@@ -79,35 +78,6 @@ pub(super) fn put_data(program: &mut dyn Program, problem: &dyn Problem) -> Resu
         &[put(program, tests.1)?],
     ]
     .concat())
-}
-
-/// Rows, one behind the other.
-#[derive(Debug, Default)]
-struct Entries {
-    offsets: Vec<u32>,
-    columns: Vec<u32>,
-    /// None where all are one.
-    values: Vec<f64>,
-}
-
-impl Entries {
-    fn of(rows: &SparseRows) -> Self {
-        let mut entries = Self { offsets: vec![0], ..Self::default() };
-        for r in 0..rows.len() {
-            for (column, value) in rows.row(r) {
-                entries.columns.push(column);
-                if !rows.is_binary() {
-                    entries.values.push(value);
-                }
-            }
-            entries.offsets.push(entries.columns.len() as u32); // sparse rows have fewer than 2³² entries
-        }
-        entries
-    }
-
-    fn put(&self, program: &mut dyn Program) -> Result<[u64; 3]> {
-        Ok([put(program, &self.offsets)?, put(program, &self.columns)?, put(program, &self.values)?])
-    }
 }
 
 /// The entries of a few rows of an agent at a time, by column, rows ascending.
