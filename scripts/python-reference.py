@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/python-api.md from the docstrings of the package, with PyTorch installed; prints it with `-`."""
+"""Writes docs/python-api.md from the docstrings of the package, with PyTorch and JAX installed; prints it with `-`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import oneway
+import oneway.jax
 import oneway.torch
 from oneway import callbacks, problems
 from oneway.method import At
@@ -25,7 +26,7 @@ HEAD = """# Python API
 Every function and class of `oneway`, from its docstring (`scripts/python-reference.py` writes it). [python.md](python.md) is the guide.
 """
 WIDTH = 110
-RETURNED = {"Draws", "Inspection", "Interrupted", "ReadyProblem", "Tuned", "At", "Observer", "Network", "Result", "Data"}  # not made by hand
+RETURNED = {"Draws", "Inspection", "Interrupted", "ReadyProblem", "Tuned", "At", "Observer", "Network", "Result", "Data", "Link"}  # not made by hand
 
 
 def main() -> None:
@@ -50,6 +51,7 @@ def page() -> str:
         "oneway.callbacks": ("ow.callbacks", contents(callbacks, classes)),
         "oneway.torch": ("oneway.torch", contents(oneway.torch, classes | {"data": None})),
         "oneway.torch.data": ("oneway.torch.data", contents(oneway.torch.data, classes)),
+        "oneway.jax": ("oneway.jax", contents(oneway.jax, classes)),
     }
     lines = [HEAD]
     for title, (place, things) in parts.items():

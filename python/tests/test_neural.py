@@ -18,8 +18,9 @@ import oneway as ow
 torch: Any = needs("torch", "torch")
 if True:  # after torch is known to be there
     import oneway.torch as ot
+    from oneway._neural.weights import Weights
     from oneway.torch.kernels import Kernels
-    from oneway.torch.mixing import Stacked, Weights
+    from oneway.torch.mixing import Stacked
 
 torch.set_num_threads(1)  # beside other work, threads wait for each other longer than they compute
 AGENTS, ROWS, BATCH = 6, 20, 5

@@ -16,8 +16,8 @@ if True:  # after torch is known to be there
     from test_neural import AGENTS, BATCH, LOSS, distance, network, trained, training
 
     import oneway.torch as ot
+    from oneway._neural.weights import Weights
     from oneway.torch.kernels import kernels_of
-    from oneway.torch.mixing import Weights
 
 
 def centralised(make: Any, steps: int) -> Any:

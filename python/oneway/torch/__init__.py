@@ -12,6 +12,7 @@ except ImportError as _missing:  # the rest of the package does without
 
 from oneway.torch import data
 from oneway.torch.directions import Adam, Muon
+from oneway.torch.links import Carried, Distributed, Link, Plan
 from oneway.torch.optimizer import Optimizer
 from oneway.torch.parts import Parts, split
 from oneway.torch.processes import connect
@@ -21,9 +22,13 @@ from oneway.torch.training import simulate
 
 __all__ = [
     "Adam",
+    "Carried",
+    "Distributed",
+    "Link",
     "Muon",
     "Optimizer",
     "Parts",
+    "Plan",
     "Rule",
     "Simulation",
     "connect",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
+from oneway._neural.rules import COMMON
 from oneway.torch.directions import Direction
-from oneway.torch.mixing import Linked, Stacked
-from oneway.torch.rules import COMMON, Rule
+from oneway.torch.rules import Rule
 
 Gradients = tuple[Tensor | None, Tensor | None]
 
@@ -30,13 +30,29 @@ class Asked:
     phase: int
 
 
+class Mixing(Protocol):
+    """Where rows are: of all agents here, or of this process's agent."""
+
+    agents: int
+    rows: int
+    first: int
+
+    def exchange(
+        self, k: int, phase: int, pulls: Sequence[Tensor], pushes: Sequence[Tensor]
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """R times each of the first, and C times each of the others."""
+
+    def kept(self, k: int) -> Tensor:
+        """C_ii, a column."""
+
+
 class Engine:
     """Agents' states: a tensor for each letter, a row for each agent of this process."""
 
     def __init__(
         self,
         rule: Rule,
-        mixing: Stacked | Linked,
+        mixing: Mixing,
         step: Callable[[int], float],
         direction: Direction | None = None,
         kernels: Any = None,
@@ -73,14 +89,15 @@ class Engine:
         rule, k = self.rule, self.k
         for phase, exchange in enumerate(rule.exchanges):
             like = self.states[0]
-            carried, weight = self._mix_carried(k)
-            at = self._at(k, weight, like)
             steered = self._steer() if phase == 0 else None
+            points = None
             if self.kernels is not None and self.kernels.takes(phase):
+                _, _, carried = self._exchange(k, phase, [], [])
+                at = self._at(k, carried, like)
                 heard, points = self.kernels.hear(phase, k, at, self.states, steered)
             else:
-                heard = self._hear(exchange, k, like, steered)
-                points = None
+                heard, carried = self._hear(exchange, phase, k, like, steered)
+                at = self._at(k, carried, like)
             gradients: Gradients = (None, None)
             if exchange.asks != "nothing":
                 if points is None:
@@ -97,8 +114,10 @@ class Engine:
             self.carried = carried
         self.k = k + 1
 
-    def _hear(self, exchange: Any, k: int, like: Tensor, steered: Tensor | None) -> list[Tensor]:
-        """What every agent hears: what is pulled, then what is pushed."""
+    def _hear(
+        self, exchange: Any, phase: int, k: int, like: Tensor, steered: Tensor | None
+    ) -> tuple[list[Tensor], Tensor | None]:
+        """What every agent hears: what is pulled, then what is pushed; and what is carried besides."""
         at = self._at(k, None, like)
         sent = exchange.send.run([*at, *self.states], like)
         if steered is not None:
@@ -109,13 +128,15 @@ class Engine:
             # what is sent as it is, such as a tracker, stays
             plain = [exchange.send.input_of(i) == COMMON + place for i in range(len(sent))]
             sent = [a if kept else b for a, b, kept in zip(sent, along, plain, strict=True)]
-        pulls = self.rule.sends[0]
-        heard: list[Tensor] = []
-        for graph, (mix, part) in enumerate(
-            ((self.mixing.pull, sent[:pulls]), (self.mixing.push, sent[pulls:]))
-        ):
-            heard += mix(k, part) if exchange.sends[graph] else [torch.zeros_like(one) for one in part]
-        return heard
+        count = self.rule.sends[0]
+        pulls, pushes = exchange.sends
+        pulled, pushed, carried = self._exchange(
+            k, phase, sent[:count] if pulls else [], sent[count:] if pushes else []
+        )
+        # on a graph where nothing is sent, zeros are heard
+        pulled = pulled if pulls else [torch.zeros_like(one) for one in sent[:count]]
+        pushed = pushed if pushes else [torch.zeros_like(one) for one in sent[count:]]
+        return [*pulled, *pushed], carried
 
     def _steer(self) -> Tensor | None:
         if self.rule.steered is None:
@@ -125,20 +146,28 @@ class Engine:
         # weight decay beside the direction, which would take its size away
         return along.add(self.states[0], alpha=self.shrink) if self.shrink else along
 
-    def _mix_carried(self, k: int) -> tuple[Tensor | None, Tensor | None]:
-        """What is carried besides coordinates, mixed; and the weight w⁺ of each row, a column."""
+    def _exchange(
+        self, k: int, phase: int, pulls: list[Tensor], pushes: list[Tensor]
+    ) -> tuple[list[Tensor], list[Tensor], Tensor | None]:
+        """What these become, and what is carried besides coordinates, which is mixed with them."""
         if self.carried is None:
-            return None, None
+            return *self.mixing.exchange(k, phase, pulls, pushes), None
         if self.rule.carries == "weight":
-            mixed = self.mixing.push(k, [self.carried])[0]
-            return mixed, mixed
-        mixed = self.mixing.pull(k, [self.carried])[0]
-        own = torch.arange(self.mixing.first, self.mixing.first + self.mixing.rows, device=mixed.device)
-        return mixed, mixed.gather(1, own[:, None])
+            pulled, (*pushed, carried) = self.mixing.exchange(k, phase, pulls, [*pushes, self.carried])
+        else:
+            (*pulled, carried), pushed = self.mixing.exchange(k, phase, [*pulls, self.carried], pushes)
+        return pulled, pushed, carried
 
-    def _at(self, k: int, weight: Tensor | None, like: Tensor) -> list[Any]:
+    def _weight(self, carried: Tensor | None) -> Tensor | None:
+        """The weight w⁺ of each row, a column."""
+        if carried is None or self.rule.carries == "weight":
+            return carried
+        own = torch.arange(self.mixing.first, self.mixing.first + self.mixing.rows, device=carried.device)
+        return carried.gather(1, own[:, None])
+
+    def _at(self, k: int, carried: Tensor | None, like: Tensor) -> list[Any]:
         """η, w, C_ii and the two numbers of the round."""
-        dtype = like.dtype
+        dtype, weight = like.dtype, self._weight(carried)
         one = torch.ones((), dtype=dtype) if weight is None else weight
         numbers = [torch.tensor(number, dtype=dtype) for number in (self.step(k), *self.rule.of_round(k))]
         return [numbers[0], one, self.mixing.kept(k), *numbers[1:]]

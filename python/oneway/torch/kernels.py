@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from oneway.torch.mixing import Weights
-from oneway.torch.rules import COMMON, Rule
+from oneway._neural.rules import COMMON
+from oneway._neural.weights import Weights
+from oneway.torch.rules import Rule
 
 _THREADS = 256
 

@@ -8,16 +8,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from oneway._neural.weights import Weights
 from oneway.method import Method
 from oneway.torch.directions import direction_of
 from oneway.torch.engine import Asked, Engine, Gradients
-from oneway.torch.mixing import Linked, Weights
+from oneway.torch.links import Link, Linked, Plan, link_of
 from oneway.torch.rules import Rule
-from oneway.torch.settings import ClipBy, Shaping, check
+from oneway.torch.settings import ClipBy, Shaping, check, digest
 
 
 class Optimizer(torch.optim.Optimizer):
-    """A method as an optimiser: one agent a process, in a process group of ``torch.distributed``.
+    """A method as an optimiser: one agent a process, with links between the processes.
 
     The loop is the ordinary one: ``zero_grad``, ``backward``, ``step``. A step takes the gradient at the
     parameters, exchanges rows with the processes that hear this one and that it hears, and leaves in the
@@ -29,18 +30,21 @@ class Optimizer(torch.optim.Optimizer):
     parameters : iterable of tensors
         Such as ``model.parameters()``.
     method, topology
-        As for :func:`simulate`. Agents are the ranks of the group. Methods that ask for several gradients
-        in a round are refused.
+        As for :func:`simulate`. Agents are the processes. Methods that ask for several gradients in a round
+        are refused.
     step : float
         η; ``schedule(k)`` is what it is multiplied by in round k.
     weight_decay, decoupled, clip, clip_by
         As for :func:`simulate`.
+    link : Link, optional
+        What carries rows. By default the links of ``oneway-agent``, where ``oneway-agent carry`` has started
+        this process (:class:`Carried`), and else ``torch.distributed`` (:class:`Distributed`).
     group
-        The process group (gloo, or NCCL for CUDA); by default all processes.
+        The process group of ``torch.distributed`` (gloo, or NCCL for CUDA); by default all processes.
 
     Examples
     --------
-    Under ``torchrun --nproc-per-node 4 train.py``::
+    Under ``torchrun --nproc-per-node 4 train.py``, or ``oneway-agent carry --agents 4 -- python train.py``::
 
         oneway.torch.connect()
         torch.manual_seed(1)  # the same parameters everywhere
@@ -65,12 +69,10 @@ class Optimizer(torch.optim.Optimizer):
         clip: float | None = None,
         clip_by: ClipBy = "agent",
         graph: str | None = None,
+        link: Link | None = None,
         group: Any = None,
     ) -> None:
-        import torch.distributed as dist
-
-        if not (dist.is_available() and dist.is_initialized()):
-            raise RuntimeError("there is no process group: call oneway.torch.connect first")
+        link = link_of(link, group)
         given = [p for p in parameters if p.requires_grad]
         if not given:
             raise ValueError("there are no parameters to train")
@@ -88,15 +90,25 @@ class Optimizer(torch.optim.Optimizer):
         both = "both" in (self.rule.start_asks, *(exchange.asks for exchange in self.rule.exchanges))
         if both or max(asks) > 1:
             raise ValueError(f"{self.rule.name} asks for several gradients in a round, and a loop gives one")
-        weights = Weights(self.rule, topology, dist.get_world_size(group), graph)
-        like = given[0]
-        linked = Linked(weights, group, like.device, like.dtype)
         direction = direction_of(self.rule, [p.shape for p in given])
+        linked = self._link_up(link, topology, graph)
         factor = schedule or (lambda k: 1.0)
         shrink = weight_decay if decoupled else 0.0
         self.engine = Engine(self.rule, linked, lambda k: step * factor(k), direction, shrink=shrink)
         self._kept: dict[str, Any] | None = None
         self._turns: Generator[Asked, Gradients, None] | None = None
+
+    def _link_up(self, link: Link, topology: Any, graph: str | None) -> Linked:
+        rule = self.rule
+        weights = Weights(rule, topology, link.agents, graph)
+        # what is carried besides coordinates travels with the rows
+        besides = {"weight": (0, 1), "eigenvector": (link.agents, 0)}.get(rule.carries, (0, 0))
+        size = sum(p.numel() for p in self._parameters)
+        pull, push = (size * sent + more for sent, more in zip(rule.sends, besides, strict=True))
+        alike = digest(rule.description, rule.direction, rule.of_direction, size)
+        method = f"{rule.name} on {size} numbers ({alike[:12]})"
+        plan = Plan(weights, method, self._parameters[0].dtype, (pull, push), len(rule.exchanges))
+        return Linked(link, plan, self._parameters[0].device)
 
     def _endless(self, resumed: bool = False) -> Generator[Asked, Gradients, None]:
         engine = self.engine
@@ -149,7 +161,10 @@ class Optimizer(torch.optim.Optimizer):
 
     @torch.no_grad()
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Go on from where a process was; all processes must do it together, each with its own state.
+        """Go on from where a process was, all processes together, each with its own state.
+
+        Under ``oneway-agent carry`` one process can do so alone, while the others wait for it: the rows since
+        then are made again, and those that it hears have kept theirs.
 
         The round that was under way is begun again, so rows travel here; the parameters are then the point of
         the next gradient.

@@ -1,4 +1,4 @@
-"""Processes that find each other: under torchrun, srun or mpirun."""
+"""Processes that find each other: under torchrun, srun, mpirun or oneway-agent."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ def first_host(nodes: str) -> str:
 def connect(backend: str = "gloo") -> int:
     """Join the other processes of this job, once, and say which agent this one is.
 
+    Under ``oneway-agent carry`` there is nothing to join: its links are there.
+
     Under ``torchrun`` this is ``torch.distributed.init_process_group``. Under ``srun`` and ``mpirun`` the
     rank and the number of processes come from the environment; rank 0 listens at the first host of the job,
     or at MASTER_ADDR, on MASTER_PORT.
@@ -50,6 +52,8 @@ def connect(backend: str = "gloo") -> int:
     """
     import torch.distributed as dist
 
+    if "ONEWAY_LINK" in os.environ:
+        return int(os.environ["ONEWAY_AGENT"])
     if not dist.is_initialized():
         os.environ.update(rendezvous(os.environ))
         dist.init_process_group(backend)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-Schedule = Literal["constant", "cosine"] | Callable[[int], float]
 ClipBy = Literal["agent", "layer"]
 
 
@@ -36,19 +35,6 @@ class Shaping:
                 norms = torch.linalg.vector_norm(part, dim=1, keepdim=True)
                 part.mul_((self.clip / (norms + 1e-12)).clamp(max=1.0))
         return g
-
-
-def factor_of(schedule: Schedule, rounds: int) -> Callable[[int], float]:
-    """What the step is multiplied by in round k."""
-    if callable(schedule):
-        return schedule
-    if schedule == "constant":
-        return lambda k: 1.0
-    if schedule == "cosine":
-        return lambda k: 0.5 * (1.0 + math.cos(math.pi * k / rounds))
-    raise ValueError(
-        f"schedule={schedule!r} is unknown: give 'constant', 'cosine' or a function of the round"
-    )
 
 
 def check(**given: Any) -> None:

@@ -14,15 +14,17 @@ import torch
 from torch import Tensor, nn
 
 from oneway import _native
+from oneway._neural.schedules import Schedule, factor_of
+from oneway._neural.weights import Weights, settings_of
 from oneway.method import Method
 from oneway.torch.copies import Copies, Loss
 from oneway.torch.directions import direction_of
 from oneway.torch.engine import Asked, Engine, Gradients, drive
 from oneway.torch.kernels import kernels_of
-from oneway.torch.mixing import Stacked, Weights, settings_of
+from oneway.torch.mixing import Stacked
 from oneway.torch.parts import Parts, placed
 from oneway.torch.rules import Rule
-from oneway.torch.settings import ClipBy, Schedule, Shaping, check, digest, digest_of, factor_of
+from oneway.torch.settings import ClipBy, Shaping, check, digest, digest_of
 
 _FORMAT = 2
 
