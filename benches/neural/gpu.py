@@ -9,7 +9,6 @@ CIFAR-10 and Shakespeare come from the cache (`$ONEWAY_DATA`). `--small` is a re
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
@@ -204,11 +203,7 @@ def main() -> None:
         trainings.shakespeare(pieces)
     if "vgg" in chosen:
         vgg.run(pieces, given.vgg.split(","), given.vgg_epochs)
-    files = sorted(pieces.out.glob("*.json"))
-    whole = {file.stem: json.loads(file.read_text()) for file in files if file.stem != "all"}
-    lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(found)}" for name, found in whole.items())
-    (pieces.out / "all.json").write_text(f"{{\n{lines}\n}}\n")
-    print(f"{len(whole)} pieces, {pieces.left():.0f} s left")
+    print(f"{pieces.collect()} pieces, {pieces.left():.0f} s left")
 
 
 if __name__ == "__main__":

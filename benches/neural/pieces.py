@@ -51,6 +51,14 @@ class Pieces:
         print(name, json.dumps(found), flush=True)
         return dict(found)
 
+    def collect(self) -> int:
+        """Write all pieces into one file, `all.json`; how many there are."""
+        files = sorted(self.out.glob("*.json"))
+        whole = {file.stem: json.loads(file.read_text()) for file in files if file.stem != "all"}
+        lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(found)}" for name, found in whole.items())
+        (self.out / "all.json").write_text(f"{{\n{lines}\n}}\n")
+        return len(whole)
+
     def search(
         self,
         label: str,

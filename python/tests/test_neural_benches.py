@@ -154,6 +154,26 @@ def test_a_cell_of_the_table_is_trained(tmp_path: Path, few_images: None) -> Non
     assert [one["bytes"] for one in sent] == [16 * 4 * 5 * sent[0]["weights"] * vectors for vectors in (2, 1)]
 
 
+def test_even_and_uneven_data_are_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import fashion
+    from pieces import Pieces
+
+    torch.manual_seed(1)
+    images, classes = torch.randn(900, 1, 28, 28), torch.arange(900) % 10
+    data = ot.data.Data(images[:800], classes[:800], images[800:], classes[800:])
+    monkeypatch.setattr(ot.data, "fashion_mnist", lambda: data)
+    pieces = Pieces(str(tmp_path), "cpu", 300, small=False)
+    for _ in range(2):  # what is there is not done again
+        fashion.table(pieces, [1.0, 0.1], ["smtpp"], rounds=3, images=640)
+        count = pieces.collect()
+    assert 2 * (3 + 2) <= count <= 2 * (6 + 2)
+    whole = json.loads((tmp_path / "all.json").read_text())
+    assert {(one["alpha"], one["seed"]) for one in whole.values()} == {
+        (alpha, seed) for alpha in (1.0, 0.1) for seed in (1, 2, 3)
+    }
+    assert all(one["weights"] == 50_890 and one["rounds"] == 3 for one in whole.values())
+
+
 def test_the_long_trainings_choose_a_step_and_note_the_way(
     tmp_path: Path, few_images: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
