@@ -91,8 +91,8 @@ def agent_that_may_die(folder: Path) -> None:
 
 
 def agents_program() -> str:
-    """`oneway-agent`, as it was built here or installed. Without it a test fails where ONEWAY_REQUIRES names it,
-    and is skipped elsewhere.
+    """`oneway-agent`, as it was built here or installed. Without it a test fails where ONEWAY_REQUIRES
+    names it, and is skipped elsewhere.
     """
     built = [ROOT / "target" / profile / "oneway-agent" for profile in ("release", "debug")]
     found = next((str(path) for path in built if path.exists()), shutil.which("oneway-agent"))
