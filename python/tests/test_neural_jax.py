@@ -32,11 +32,8 @@ KINDS = [
 @pytest.fixture(autouse=True)
 def double(request: pytest.FixtureRequest) -> Iterator[None]:
     """In double precision, but where a test asks for what JAX does by itself."""
-    if "single" in request.keywords:
+    with jax.enable_x64("single" not in request.keywords):
         yield
-    else:
-        with jax.enable_x64(True):
-            yield
 
 
 def loss(parameters: Any, inputs: Any, targets: Any) -> Any:
