@@ -1,4 +1,4 @@
-//! One agent: the library's calls of a method, with an [exchange](crate::exchange) of rows between them.
+//! One agent: the library's calls of a method, with an exchange of rows between them.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
