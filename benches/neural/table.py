@@ -61,7 +61,7 @@ def tuned(found: dict[str, Any], cell: str) -> dict[str, Tuned]:
     """All methods of a cell. The step is the one that is best on the validation data with the first seed."""
     by_method: dict[str, list[tuple[float, int, dict[str, Any]]]] = {}
     for name, piece in found.items():
-        match = re.fullmatch(rf"{re.escape(cell)}-([a-z0-9-]*?[a-z])-([\d.]+)(?:-seed-(\d+))?", name)
+        match = re.fullmatch(rf"{re.escape(cell)}-([a-z0-9-]*?[a-z])-([\d.]+(?:e-\d+)?)(?:-seed-(\d+))?", name)
         if match:
             by_method.setdefault(match[1], []).append((float(match[2]), int(match[3] or 1), piece))
     made = {}
@@ -150,7 +150,7 @@ def long(found: dict[str, Any]) -> list[str]:
     """VGG-11: what was trained to the end of its schedule, with the accuracy on the way."""
     lines = []
     for name, piece in found.items():
-        match = re.fullmatch(r"vgg-(\d+)-(.+)-([\d.]+)", name)
+        match = re.fullmatch(r"vgg-(\d+)-(.+)-([\d.]+(?:e-\d+)?)", name)
         if match:
             way = {round(row["round"] * piece["epochs"] / piece["rounds"]): row for row in piece["history"]}
             seen = ", ".join(f"{100 * row['accuracy']:.1f}" for row in list(way.values())[1:-1:2])
@@ -227,6 +227,7 @@ def block(found: dict[str, Any], on_cpu: dict[str, Any]) -> str:
     pieces = [piece for name, piece in found.items() if name.startswith("table-")]
     one = next(piece for piece in pieces if "images" in piece)
     seconds = sum(piece["took_seconds"] for piece in pieces)
+    dates = " and ".join(sorted({piece["date"] for piece in pieces}))
     head = (
         f"CIFAR-10, {one['images']:,} training images, n = 16, batch 32 an agent, {one['epochs']} epochs"
         f" ({one['rounds']} rounds), cosine step, flips; a six-layer CNN with GroupNorm ({one['weights']:,}"
@@ -234,7 +235,7 @@ def block(found: dict[str, Any], on_cpu: dict[str, Any]) -> str:
         " brackets the step, chosen on a validation split with the first seed, and how many were tried (at"
         " most six; * where the best was the least or the largest of them). "
         f"{len(pieces)} trainings, {seconds:.0f} s, on one {one['device']} with PyTorch {one['torch']},"
-        f" {one['date']}. By graph, with Dirichlet α = 0.1:"
+        f" {dates}. By graph, with Dirichlet α = 0.1:"
     )
     others = {name for cell in ALPHAS if cell != "table-exponential" for name in tuned(found, cell)}
     parts = [
@@ -253,8 +254,8 @@ def block(found: dict[str, Any], on_cpu: dict[str, Any]) -> str:
             "VGG-11 without batch norm (9,750,922 weights) on all 50,000 training images, in the setting of"
             " RelaySGD's table (`benches/neural/vgg.py` has it); accuracy (%) on all 10,000 test images, one"
             " seed, gradients in bf16. Steps other than SGP's, which is the paper's, were chosen by trainings"
-            " of 10 epochs on nine tenths of the images. x̄ on the way is after 2, 4, 6 and 8 tenths; SGP"
-            " shared the device with the table's trainings for most of its time:"
+            " of 10 epochs on nine tenths of the images. x̄ on the way is after 2, 4, 6 and 8 tenths;"
+            " those of 200 epochs shared the device with the table's trainings for most of their time:"
         ],
         long(found),
         fashion(on_cpu),
