@@ -8,6 +8,9 @@
 mod algebra;
 #[cfg(test)]
 mod algebra_tests;
+mod design;
+#[cfg(test)]
+mod design_tests;
 mod experiment;
 mod judge;
 mod networks;

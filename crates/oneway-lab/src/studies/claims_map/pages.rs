@@ -29,7 +29,7 @@ pub(crate) fn marked(name: &str, block: &str) -> String {
 fn ran(summary: &Value) -> String {
     let [readings, sampled, views] = ["readings", "sampled", "views"].map(|key| count(&summary[key]));
     broken(&format!(
-        "The second ran {readings} readings, {sampled} of them sampled over the whole space by a low-discrepancy design, the others near the paper's words or on the way to the best reading. Each was looked at in {views} views: {} verdicts a claim. Rules `{}…`, readings `{}…`, seed {}.",
+        "The second ran {readings} readings, {sampled} of them sampled over the whole space by a balanced design, the others near the paper's words or on the way to the best reading. Each was looked at in {views} views: {} verdicts a claim. Rules `{}…`, readings `{}…`, seed {}.",
         readings * views,
         short(&summary["rules_sha256"]),
         short(&summary["readings_sha256"]),
