@@ -209,10 +209,30 @@ def check_rules(folder, whole, rules, store, wrong):
             share = wilson((by_reading == letter).mean(axis=1), z)
             if not np.allclose(share, [told[name][key] for key in ("share", "low", "high")], atol=1e-9):
                 wrong.append(f"{claim['id']}: {name} in {told[name]}, here {share}")
+    check_alone(whole, summary, wrong)
     most = int((letters == "h").sum(axis=0).max())
     if summary["best"]["held"] != most:
         wrong.append(f"the best reading: {summary['best']['held']} claims hold, here {most}")
     print(f"rules: {p.size // 2} verdicts on {len(readings)} readings; p values within {off:.1e}")
+
+
+def check_alone(whole, summary, wrong):
+    """What a question changes while all others stay."""
+    answers = np.array([reading["answers"] for reading in whole["readings"]])
+    verdicts = np.array([list("".join(reading["verdicts"])) for reading in whole["readings"]])
+    found = {factor["name"]: np.zeros(4, dtype=int) for factor in whole["factors"]}
+    names = list(found)
+    for at in range(len(answers)):
+        apart = answers[at + 1 :] != answers[at]
+        for other in at + 1 + np.flatnonzero(apart.sum(axis=1) == 1):
+            one, two = verdicts[at], verdicts[other]
+            turned = (one != two) & (one != "o") & (two != "o")
+            factor = names[int(np.flatnonzero(answers[at] != answers[other])[0])]
+            found[factor] += [1, len(one), (one != two).sum(), turned.sum()]
+    for told in summary["alone"]:
+        here = [int(x) for x in found[told["factor"]]]
+        if here != [told[key] for key in ("pairs", "verdicts", "changed", "turned")]:
+            wrong.append(f"{told['factor']} alone: {told}, here {here}")
 
 
 def check_design(whole, wrong):

@@ -8,6 +8,7 @@
 mod algebra;
 #[cfg(test)]
 mod algebra_tests;
+mod alone;
 mod design;
 #[cfg(test)]
 mod design_tests;

@@ -11,6 +11,7 @@ pub(crate) fn blocks(summary: &Value) -> Vec<(&'static str, String)> {
         ("ran", ran(summary)),
         ("claims", claims(summary)),
         ("told", told(summary)),
+        ("alone", alone(summary)),
         ("algebra", algebra(summary)),
         ("readme", readme(summary)),
     ]
@@ -103,6 +104,20 @@ fn told(summary: &Value) -> String {
         counts(best)
     ));
     items.iter().map(|item| format!("- {}", broken(item).trim_end().replace('\n', "\n  ")) + "\n").collect()
+}
+
+fn alone(summary: &Value) -> String {
+    let mut lines =
+        "| question | pairs of readings | verdicts that change | from holds to fails or back |\n|---|---|---|---|\n"
+            .to_owned();
+    for one in list(&summary["alone"]) {
+        let [pairs, all, changed, turned] =
+            ["pairs", "verdicts", "changed", "turned"].map(|key| count(&one[key]));
+        let share = |part: u64| format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64);
+        lines +=
+            &format!("| {} | {pairs} | {} | {} |\n", text(&one["factor"]), share(changed), share(turned));
+    }
+    lines
 }
 
 /// Mean F on Multi-Sub-Ring at the place, method by method.

@@ -302,6 +302,19 @@ fn a_map_of_made_curves_says_which_reading_is_best() {
     assert!(all.climbed().is_none() && all.summary().best.reading == 5);
     let counts = summary.claims.iter().find(|claim| claim.id == "better-than-sgp").unwrap().counts;
     assert_eq!(counts, [12, 12 * (count - 1), 0]);
+    // reading 5 differs in all verdicts from the words and from other answers to its question, and they not at all
+    let of = &map.question.readings[5];
+    let asked = of.iter().position(|level| *level > 0).unwrap();
+    for one in &summary.alone {
+        let factor = &map.question.space.factors[asked];
+        let pairs = if one.factor == factor.name { factor.levels.len() - 1 } else { 0 };
+        let most = pairs * 12 * summary.claims.len();
+        assert!(
+            one.changed <= most && (pairs == 0) == (one.changed == 0) && one.turned <= one.changed,
+            "{one:?}"
+        );
+        assert!(one.pairs > 0 && one.verdicts == one.pairs * 12 * summary.claims.len());
+    }
     let csv = super::csv(&map);
     assert_eq!(csv.lines().count(), 1 + count * 12 * summary.claims.len());
 }
