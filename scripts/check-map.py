@@ -3,9 +3,10 @@
 
 usage: check-map.py FOLDER PROGRAM [CELLS]
 
-FOLDER is what `PROGRAM claims map --out FOLDER` wrote, with its `cells/`. Three things are done again, with
+FOLDER is what `PROGRAM claims map --out FOLDER` wrote, with its `cells/`. Four things are done again, with
 no code shared:
 
+- the design: how often answers and pairs of answers come in the sample;
 - the rules: every p value, every verdict, every share, and the best reading, from the curves of all cells;
 - CELLS cells (100 unless given), drawn at random: whole runs of their method on their graph, from the data,
   the mixing matrices and the documented draws (docs/bit-contract.md) to the curves. Readings whose data are
@@ -17,6 +18,7 @@ Exit code 1 if anything disagrees. Python 3.11 and NumPy only.
 """
 
 import csv
+import itertools
 import json
 import math
 import random
@@ -207,10 +209,45 @@ def check_rules(folder, whole, rules, store, wrong):
             share = wilson((by_reading == letter).mean(axis=1), z)
             if not np.allclose(share, [told[name][key] for key in ("share", "low", "high")], atol=1e-9):
                 wrong.append(f"{claim['id']}: {name} in {told[name]}, here {share}")
+    check_alone(whole, summary, wrong)
     most = int((letters == "h").sum(axis=0).max())
     if summary["best"]["held"] != most:
         wrong.append(f"the best reading: {summary['best']['held']} claims hold, here {most}")
     print(f"rules: {p.size // 2} verdicts on {len(readings)} readings; p values within {off:.1e}")
+
+
+def check_alone(whole, summary, wrong):
+    """What a question changes while all others stay."""
+    answers = np.array([reading["answers"] for reading in whole["readings"]])
+    verdicts = np.array([list("".join(reading["verdicts"])) for reading in whole["readings"]])
+    found = {factor["name"]: np.zeros(4, dtype=int) for factor in whole["factors"]}
+    names = list(found)
+    for at in range(len(answers)):
+        apart = answers[at + 1 :] != answers[at]
+        for other in at + 1 + np.flatnonzero(apart.sum(axis=1) == 1):
+            one, two = verdicts[at], verdicts[other]
+            turned = (one != two) & (one != "o") & (two != "o")
+            factor = names[int(np.flatnonzero(answers[at] != answers[other])[0])]
+            found[factor] += [1, len(one), (one != two).sum(), turned.sum()]
+    for told in summary["alone"]:
+        here = [int(x) for x in found[told["factor"]]]
+        if here != [told[key] for key in ("pairs", "verdicts", "changed", "turned")]:
+            wrong.append(f"{told['factor']} alone: {told}, here {here}")
+
+
+def check_design(whole, wrong):
+    """Answers and pairs of answers come about as often as is fair in the sample."""
+    sample = np.array([whole["readings"][place]["answers"] for place in whole["sampled"]])
+    levels = [len(factor["levels"]) for factor in whole["factors"]]
+    off = {1: 0.0, 2: 0.0}
+    for size in off:
+        for chosen in itertools.combinations(range(len(levels)), size):
+            counts = np.zeros([levels[at] for at in chosen])
+            np.add.at(counts, tuple(sample[:, chosen].T), 1)
+            off[size] = max(off[size], np.abs(counts - len(sample) / counts.size).max())
+    if not (off[1] < 1 and off[2] < 2):
+        wrong.append(f"the sample is uneven: {off}")
+    print(f"design: answers within {off[1]:.1f} of a fair share of {len(sample)}, pairs within {off[2]:.1f}")
 
 
 def check_tried(whole, settings, store, wrong):
@@ -347,6 +384,7 @@ def main():
     exported = subprocess.run([program, "data", "export", "a9a"], capture_output=True, check=True)
     count = int(sys.argv[3]) if len(sys.argv) == 4 else 100
     runs = Runs(settings["run"], exported.stdout.decode(), whole["seed"])
+    check_design(whole, wrong)
     check_tried(whole, settings, store, wrong)
     check_cells(whole, settings, store, runs, count, wrong)
     check_algebra(whole, settings, rules, runs, count, wrong)

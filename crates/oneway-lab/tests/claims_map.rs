@@ -24,7 +24,6 @@ fn small(lab: &Lab) {
         ("sampled = 320", "sampled = 6"),
         ("near = 2", "near = 0"),
         ("[0.2, 0.01, 0.05, 0.5, 1.0]", "[0.2, 0.05]"),
-        ("{ start = \"random\" }", "{ start = \"random\", sampling = \"without-replacement\" }"),
         ("levels = [900, 600, 300]", "levels = [40, 20]"),
     ] {
         assert!(text.contains(from), "{from}");

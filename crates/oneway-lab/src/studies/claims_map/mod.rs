@@ -8,6 +8,10 @@
 mod algebra;
 #[cfg(test)]
 mod algebra_tests;
+mod alone;
+mod design;
+#[cfg(test)]
+mod design_tests;
 mod experiment;
 mod judge;
 mod networks;

@@ -11,6 +11,7 @@ pub(crate) fn blocks(summary: &Value) -> Vec<(&'static str, String)> {
         ("ran", ran(summary)),
         ("claims", claims(summary)),
         ("told", told(summary)),
+        ("alone", alone(summary)),
         ("algebra", algebra(summary)),
         ("readme", readme(summary)),
     ]
@@ -29,7 +30,7 @@ pub(crate) fn marked(name: &str, block: &str) -> String {
 fn ran(summary: &Value) -> String {
     let [readings, sampled, views] = ["readings", "sampled", "views"].map(|key| count(&summary[key]));
     broken(&format!(
-        "The second ran {readings} readings, {sampled} of them sampled over the whole space by a low-discrepancy design, the others near the paper's words or on the way to the best reading. Each was looked at in {views} views: {} verdicts a claim. Rules `{}…`, readings `{}…`, seed {}.",
+        "The second ran {readings} readings, {sampled} of them sampled over the whole space by a balanced design, the others near the paper's words or on the way to the best reading. Each was looked at in {views} views: {} verdicts a claim. Rules `{}…`, readings `{}…`, seed {}.",
         readings * views,
         short(&summary["rules_sha256"]),
         short(&summary["readings_sha256"]),
@@ -103,6 +104,20 @@ fn told(summary: &Value) -> String {
         counts(best)
     ));
     items.iter().map(|item| format!("- {}", broken(item).trim_end().replace('\n', "\n  ")) + "\n").collect()
+}
+
+fn alone(summary: &Value) -> String {
+    let mut lines =
+        "| question | pairs of readings | verdicts that change | from holds to fails or back |\n|---|---|---|---|\n"
+            .to_owned();
+    for one in list(&summary["alone"]) {
+        let [pairs, all, changed, turned] =
+            ["pairs", "verdicts", "changed", "turned"].map(|key| count(&one[key]));
+        let share = |part: u64| format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64);
+        lines +=
+            &format!("| {} | {pairs} | {} | {} |\n", text(&one["factor"]), share(changed), share(turned));
+    }
+    lines
 }
 
 /// Mean F on Multi-Sub-Ring at the place, method by method.

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::design;
 use super::setting::Setting;
 
 /// What all readings share.
@@ -28,7 +29,7 @@ pub(crate) struct Common {
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Design {
-    /// Readings of the whole space, by a low-discrepancy design.
+    /// Readings of the whole space, by a balanced design.
     pub(crate) sampled: usize,
     /// All readings that differ from the base in at most this many answers.
     pub(crate) near: usize,
@@ -252,24 +253,10 @@ impl Space {
         all
     }
 
-    /// Readings of the whole space by the additive recurrence uᵢ = frac(½ + (i + 1)·α), α_j = φ^−(j+1) with φ
-    /// the positive root of φ^(d+1) = φ + 1: each answer of each question comes in turn with equal shares, and
-    /// so do pairs of answers.
+    /// Readings of the whole space.
     pub(crate) fn sampled(&self) -> Vec<Answers> {
-        let d = self.factors.len();
-        let mut φ = 2.0_f64;
-        for _ in 0..200 {
-            φ = (1.0 + φ).powf(1.0 / (d as f64 + 1.0));
-        }
-        let reading = |i: usize| {
-            let level = |(j, factor): (usize, &Factor)| {
-                let α = φ.powi(-(j as i32 + 1));
-                let u = (0.5 + (i as f64 + 1.0) * α).fract();
-                ((u * factor.levels.len() as f64) as usize).min(factor.levels.len() - 1)
-            };
-            self.factors.iter().enumerate().map(level).collect()
-        };
-        (0..self.design.sampled).map(reading).collect()
+        let levels: Vec<usize> = self.factors.iter().map(|factor| factor.levels.len()).collect();
+        design::balanced(&levels, self.design.sampled)
     }
 
     /// "2 petals; by label": where a reading differs from the paper's words.

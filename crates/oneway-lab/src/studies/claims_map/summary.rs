@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Map;
+use super::alone::Alone;
 use super::judge::shown;
 use super::rules::Graph;
 use super::space::{Look, Quantity, View};
@@ -31,6 +32,8 @@ pub(crate) struct Summary {
     pub(crate) near: Vec<OfReading>,
     /// Those that the file of readings names.
     pub(crate) looks: Vec<(String, OfReading)>,
+    /// What each question changes while all others stay.
+    pub(crate) alone: Vec<Alone>,
 }
 
 /// What the map says of a claim.
@@ -126,6 +129,7 @@ impl Map {
             words: base,
             near: best,
             looks: question.space.looks.iter().filter_map(|look| self.look(look)).collect(),
+            alone: self.alone(),
         }
     }
 
