@@ -131,7 +131,7 @@ pack-a9a:
 
 # The certificate of a thousand agents, with the time that each part takes: about a minute
 bench-certificate:
-    cargo test --release -p oneway --test contraction -- --ignored --nocapture
+    cargo test --release -p oneway --test laws contraction -- --ignored --nocapture
 
 # docs/methods.md and its pictures, from the registry
 methods-page:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -10,9 +11,12 @@ import struct
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import forks
 import pytest
 from conftest import needs
 
@@ -90,6 +94,19 @@ def agent_that_may_die(folder: Path) -> None:
     torch.save(row, folder / f"smtpp-muon-{rank}.pt")
 
 
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Any]]:
+    """The command of a process that does what the words behind it say."""
+    place = tmp_path_factory.mktemp("forks") / "socket"
+    server = subprocess.Popen([sys.executable, __file__, "waits", place], env=environment())
+    while not place.exists():
+        assert server.poll() is None
+        time.sleep(0.05)
+    yield [sys.executable, forks.__file__, place]
+    server.kill()
+    server.wait()
+
+
 def agents_program() -> str:
     """`oneway-agent`, as it was built here or installed. Without it a test fails where ONEWAY_REQUIRES
     names it, and is skipped elsewhere.
@@ -127,20 +144,21 @@ def run(*words: Any) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_four_processes_have_the_numbers_of_a_simulation(tmp_path: Path) -> None:
-    words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", AGENTS]
-    run(sys.executable, *words, __file__, "lives", tmp_path, *METHODS)
+def test_four_processes_have_the_numbers_of_a_simulation(tmp_path: Path, python: list[Any]) -> None:
+    words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", AGENTS, "--no-python"]
+    run(sys.executable, *words, *python, "lives", tmp_path, *METHODS)
     assert_simulated(tmp_path, METHODS)
 
 
 @pytest.mark.parametrize("kind", CARRIED)
-def test_rows_over_the_links_of_agents_give_the_same(kind: str, tmp_path: Path) -> None:
-    words = ["carry", "--agents", AGENTS, "--", sys.executable]
-    run(agents_program(), *words, __file__, "lives", tmp_path, kind)
+def test_rows_over_the_links_of_agents_give_the_same(kind: str, tmp_path: Path, python: list[Any]) -> None:
+    run(agents_program(), "carry", "--agents", AGENTS, "--", *python, "lives", tmp_path, kind)
     assert_simulated(tmp_path, [kind])
 
 
-def test_a_process_that_was_killed_goes_on_alone_while_the_others_wait(tmp_path: Path) -> None:
+def test_a_process_that_was_killed_goes_on_alone_while_the_others_wait(
+    tmp_path: Path, python: list[Any]
+) -> None:
     program, hosts = agents_program(), tmp_path / "hosts.toml"
     ports = [socket.create_server(("127.0.0.1", 0)) for _ in range(AGENTS)]
     addresses = [f"127.0.0.1:{port.getsockname()[1]}" for port in ports]
@@ -149,7 +167,7 @@ def test_a_process_that_was_killed_goes_on_alone_while_the_others_wait(tmp_path:
         port.close()
 
     def start(rank: int) -> subprocess.Popen[bytes]:
-        words = ["carry", "--hosts", hosts, "--agent", rank, "--", sys.executable, __file__, "dies", tmp_path]
+        words = ["carry", "--hosts", hosts, "--agent", rank, "--", *python, "dies", tmp_path]
         return subprocess.Popen([program, *map(str, words)], env=environment())
 
     started = [start(rank) for rank in range(AGENTS)]
@@ -251,6 +269,12 @@ def test_what_the_other_side_says_is_an_error(tmp_path: Path, monkeypatch: pytes
     assert (told["precision"], told["exchanges"], told["links"]) == ("f64", 1, [links])
 
 
-if __name__ == "__main__":
-    how, place, *kinds = sys.argv[1:]
+def work(how: str, place: str, *kinds: str) -> None:
     {"lives": agent, "dies": agent_that_may_die}[how](Path(place), *kinds)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "waits":
+        importlib.import_module("torch._dynamo")  # as an optimiser's first step does
+        forks.serve(Path(sys.argv[2]), work)
+    work(*sys.argv[1:])

@@ -2,11 +2,9 @@
 //! that replay, and bad input.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
+use crate::common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
 
 /// The experiment of all tests with a clock, and its method once in rounds and once without.
 fn timed() -> String {

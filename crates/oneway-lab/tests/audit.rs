@@ -1,13 +1,12 @@
 //! `oneway audit`: what it finds, that it is the same on any threads, and what it refuses.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{EXPERIMENT, Lab, assert_refused, changed, stderr};
 use serde_json::Value;
+
+use crate::common::{EXPERIMENT, Lab, assert_refused, changed, stderr};
 
 const QUADRATIC: &str = r#"
 [problem]

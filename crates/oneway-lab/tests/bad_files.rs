@@ -2,9 +2,7 @@
 //! nothing is written. And networks on which a method cannot run.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, ROWS, assert_refused, changed};
+use crate::common::{self, EXPERIMENT, Lab, ROWS, assert_refused, changed};
 
 #[test]
 fn rows_that_are_not_libsvm_are_named_by_line_and_column() {

@@ -2,11 +2,9 @@
 //! exit code 2, and nothing written. Each case changes one line of an experiment that runs.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, assert_refused, changed};
-
 /// Each case: a line of the experiment, what stands there instead, and words of the message.
+use crate::common::{EXPERIMENT, Lab, assert_refused, changed};
+
 #[track_caller]
 fn refused(cases: &[(&str, &str, &[&str])]) {
     let lab = Lab::new();

@@ -2,11 +2,9 @@
 //! word. Refused with exit code 2 within seconds, in few words, and nothing is written.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, assert_refused, changed, stderr};
-
 /// Each case: a line of the experiment, what stands there instead, and words of the message.
+use crate::common::{EXPERIMENT, Lab, assert_refused, changed, stderr};
+
 #[track_caller]
 fn refused(cases: &[(&str, &str, &[&str])]) {
     let lab = Lab::new();

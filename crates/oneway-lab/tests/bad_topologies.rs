@@ -1,9 +1,7 @@
 //! What `oneway inspect` refuses, and how it says so; and weights that become right by `normalise`.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, assert_refused, changed, stderr};
+use crate::common::{EXPERIMENT, Lab, assert_refused, changed, stderr};
 
 #[test]
 fn what_is_wrong_is_named_and_nothing_is_written() {

@@ -1,10 +1,9 @@
 //! `oneway certify`: what it finds agrees with itself, with the runs, and with what is known by hand.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, assert_refused, changed, stderr, stdout};
 use serde_json::Value;
+
+use crate::common::{EXPERIMENT, Lab, assert_refused, changed, stderr, stdout};
 
 /// A quadratic of one curvature on everyone-hears-everyone, where much is known by hand.
 const QUADRATIC: &str = r#"

@@ -1,9 +1,6 @@
 //! Every choice that an experiment file offers runs, and means what it says.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, Results, assert_refused, changed};
 use oneway::Error;
 use oneway::engine::Schedule;
 use oneway::engine::Setup;
@@ -13,6 +10,8 @@ use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::method::Network;
 use oneway::methods::{KINDS, Kind};
 use oneway::problems::{Quadratic, QuadraticShape};
+
+use crate::common::{EXPERIMENT, Lab, Results, assert_refused, changed};
 
 /// Quadratics on 16 agents; topology and method as given.
 fn quadratic(topology: &str, method: &str) -> String {

@@ -1,13 +1,12 @@
 //! `oneway claims map`: the same bytes on any threads, resumed, and from the cache; bad files are refused.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Lab, stderr, stdout};
 use serde_json::Value;
+
+use crate::common::{Lab, stderr, stdout};
 
 /// A small space: short runs, few answers, readings near the paper's words alone.
 fn small(lab: &Lab) {

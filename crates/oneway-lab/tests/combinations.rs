@@ -2,10 +2,9 @@
 //! refuse.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, assert_refused, changed, stderr, stdout};
 use serde_json::Value;
+
+use crate::common::{self, EXPERIMENT, Lab, assert_refused, changed, stderr, stdout};
 
 const PUSH_PULL: &str = "kind = \"push-pull\"";
 

@@ -1,9 +1,7 @@
 //! `--device`: where there is no CUDA it is refused at once, with what is missing; where there is, it changes no bit.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, stderr};
+use crate::common::{EXPERIMENT, Lab, stderr};
 
 #[test]
 fn the_processors_are_the_default() {

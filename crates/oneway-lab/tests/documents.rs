@@ -1,12 +1,10 @@
 //! Every experiment of the repository runs. What pages show is run by `scripts/check-docs`.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{Lab, stderr};
+use crate::common::{Lab, stderr};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -1,11 +1,9 @@
 //! Results folders: what stays in them, whose they are, what is refused as one, and two side by side.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::{EXPERIMENT, Lab, Results, stderr, stdout};
+use crate::common::{self, EXPERIMENT, Lab, Results, stderr, stdout};
 
 /// What an earlier run drew goes when it no longer shows the results; what others put there stays.
 #[test]

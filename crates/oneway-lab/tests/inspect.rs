@@ -1,10 +1,9 @@
 //! `oneway inspect`: a topology is asked what it can do, and what is wrong with one that can do nothing.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Lab, stderr, stdout};
 use serde_json::Value;
+
+use crate::common::{self, Lab, stderr, stdout};
 
 #[track_caller]
 fn text_of(lab: &Lab, arguments: &[&str]) -> String {

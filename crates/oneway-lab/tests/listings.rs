@@ -1,12 +1,9 @@
 //! `oneway methods`, `topologies`, `data`, `completions` and `--help`: what there is, in full.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::io::{BufRead, BufReader};
 use std::process::{Output, Stdio};
 
-use common::{Lab, stderr, stdout};
 use oneway::codec::CODECS;
 use oneway::graph::families::FAMILIES;
 use oneway::methods::KINDS;
@@ -16,6 +13,8 @@ use oneway::parameters::{Given, Parameter, Takes};
 use oneway::registry::BUILT_IN_PROBLEMS;
 use oneway_experiment::sha256;
 use serde_json::Value;
+
+use crate::common::{self, Lab, stderr, stdout};
 
 /// Standard output of a command that must succeed without complaint.
 #[track_caller]

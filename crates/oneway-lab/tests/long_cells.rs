@@ -3,15 +3,14 @@
 #![allow(clippy::unwrap_used)]
 #![cfg(unix)]
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{Lab, Results, stderr};
 use serde_json::Value;
+
+use crate::common::{Lab, Results, stderr};
 
 /// One cell of some seconds.
 fn experiment(rounds: u64, rest: &str) -> String {

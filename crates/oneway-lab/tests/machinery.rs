@@ -2,8 +2,6 @@
 //! interruption, folders that prove themselves, and tuning.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use oneway_experiment::sha256;
 
-use common::{EXPERIMENT, Lab, Results, changed, stderr, stdout};
+use crate::common::{self, EXPERIMENT, Lab, Results, changed, stderr, stdout};
 
 /// Every kept cell with the time it was written.
 fn cells(lab: &Lab, folder: &str) -> BTreeMap<String, SystemTime> {

@@ -1,11 +1,9 @@
 //! Networks that change and fail, as an experiment file describes them.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
-
 /// The experiment with further keys for its topology.
+use crate::common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
+
 fn with(keys: &str) -> String {
     changed(EXPERIMENT, "root = 0", keys)
 }

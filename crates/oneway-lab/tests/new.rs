@@ -2,12 +2,10 @@
 //! terminal.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use common::{Lab, assert_refused, stderr, stdout};
+use crate::common::{self, Lab, assert_refused, stderr, stdout};
 
 /// A table with classes that a line tells apart, some features far larger than others.
 fn table() -> String {

@@ -1,11 +1,9 @@
 //! A program with entries of its own has the whole command line: `examples/own_command.rs`.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::process::{Command, Output};
 
-use common::{Lab, stderr, stdout};
+use crate::common::{Lab, stderr, stdout};
 
 const FILE: &str = r#"
 [problem]

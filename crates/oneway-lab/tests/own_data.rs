@@ -1,11 +1,9 @@
 //! Data and networks that people have: every format gives the same trajectories, and what is wrong is refused.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::io::Write as _;
 
-use common::{EXPERIMENT, Lab, ROWS, assert_refused, changed, stderr, stdout};
+use crate::common::{self, EXPERIMENT, Lab, ROWS, assert_refused, changed, stderr, stdout};
 
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(vec![], flate2::Compression::fast());

@@ -1,12 +1,10 @@
 //! `oneway plot` and `oneway table`: what is drawn is what was measured, in every format and size.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 
-use common::{EXPERIMENT, Lab, changed, stderr, stdout};
+use crate::common::{self, EXPERIMENT, Lab, changed, stderr, stdout};
 
 /// Two topologies, two methods, five repetitions.
 fn experiment() -> String {

@@ -2,9 +2,7 @@
 //! are.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{EXPERIMENT, Lab, assert_refused, changed};
+use crate::common::{EXPERIMENT, Lab, assert_refused, changed};
 
 const LINE: &str = "record_every = 10";
 

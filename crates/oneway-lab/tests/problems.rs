@@ -2,11 +2,9 @@
 //! what the user gives them: a message, exit code 2, and nothing written.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{Lab, assert_refused, changed};
-
 /// The tests change a line of it.
+use crate::common::{Lab, assert_refused, changed};
+
 const DIGITS: &str = r#"
 [problem]
 kind = "softmax"

@@ -1,11 +1,9 @@
 //! The front door: the paper reproduced with one command, its figures and its page.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::{EXPERIMENT, Lab, stderr, stdout};
+use crate::common::{EXPERIMENT, Lab, stderr, stdout};
 
 fn read(lab: &Lab, name: &str) -> String {
     fs::read_to_string(lab.path(name)).unwrap()

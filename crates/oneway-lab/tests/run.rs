@@ -2,13 +2,11 @@
 //! stopped.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
+use crate::common::{EXPERIMENT, Lab, Results, assert_refused, changed, stderr, stdout};
 
 /// The experiment of the design document, shortened, with two more methods to fill and leave empty other
 /// columns.

@@ -2,12 +2,11 @@
 //! is refused.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::{Lab, assert_refused, stderr};
 use serde_json::Value;
+
+use crate::common::{Lab, assert_refused, stderr};
 
 /// Two networks, three methods, three repetitions. The centralised method is the same run on both networks.
 const SWEPT: &str = r#"

@@ -1,11 +1,9 @@
 //! `oneway sweep-stability`: limits over a parameter of a topology and over λ.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 
-use common::{Lab, assert_refused, stderr, stdout};
+use crate::common::{Lab, assert_refused, stderr, stdout};
 
 #[track_caller]
 fn limits(lab: &Lab, out: &str, arguments: &[&str]) -> String {

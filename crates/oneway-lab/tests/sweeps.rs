@@ -2,13 +2,12 @@
 //! topologies out.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 
-use common::{EXPERIMENT, Lab, Results, changed, stderr, stdout};
 use oneway_experiment::sha256;
+
+use crate::common::{self, EXPERIMENT, Lab, Results, changed, stderr, stdout};
 
 #[test]
 fn a_sweep_runs_every_combination_under_its_own_name() {

@@ -3,12 +3,10 @@
 //! Left out is what programs read: `--json`, `data export`, `completions`.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-mod pty;
-
 use clap::ValueEnum;
-use common::{EXPERIMENT, Lab, stderr, stdout};
-use pty::{assert_fits, on_terminal, plain, without_codes};
+
+use crate::common::{EXPERIMENT, Lab, stderr, stdout};
+use crate::pty::{assert_fits, on_terminal, plain, without_codes};
 
 const WIDTHS: [u16; 4] = [40, 80, 120, 200];
 

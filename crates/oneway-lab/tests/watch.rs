@@ -2,16 +2,15 @@
 //! change. The page itself is used in a browser by `scripts/check-watch`.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::{EXPERIMENT, Lab, Results, assert_refused, changed, names_in, stderr};
 use serde_json::Value;
+
+use crate::common::{EXPERIMENT, Lab, Results, assert_refused, changed, names_in, stderr};
 
 /// A run that takes hours.
 const LONG: &str = r#"

@@ -2,13 +2,8 @@
 //! log replays to the same bits, and methods made for asynchrony find the minimiser.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::time::Instant;
 
-use common::{
-    build, digraphs, distance, logistic, methods, quadratic, raw_step, strongly_connected, topology,
-};
 use oneway::Error;
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
@@ -24,6 +19,10 @@ use oneway::problem::Problem;
 use oneway::problems::Batch;
 use oneway::testing::Passed;
 use proptest::prelude::*;
+
+use crate::common::{
+    self, build, digraphs, distance, logistic, methods, quadratic, raw_step, strongly_connected, topology,
+};
 
 /// Some agents five times slower, steps and journeys of random length, one message in five lost.
 const ROUGH: Clock = Clock {

@@ -1,11 +1,6 @@
 //! What the methods for balanced and undirected networks, and the centralised ones, are in their limits.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{
-    advance, balanced, distance, estimates, lazily, logistic, quadratic, simulate, strongly_connected,
-};
 use oneway::codec::Identity;
 use oneway::engine::Simulator;
 use oneway::engine::metrics::measure;
@@ -22,6 +17,10 @@ use oneway::problem::Problem;
 use oneway::problems::Batch;
 use oneway::theory::stability::{limit, rate};
 use proptest::prelude::*;
+
+use crate::common::{
+    advance, balanced, distance, estimates, lazily, logistic, quadratic, simulate, strongly_connected,
+};
 
 const ROUNDS: usize = 60;
 

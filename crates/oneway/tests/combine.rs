@@ -1,13 +1,6 @@
 //! Several exchanges a round, local updates, and recipes that put all of it together.
 #![allow(clippy::unwrap_used)]
 
-mod combined;
-mod common;
-
-use combined::bare;
-use common::{
-    advance, build, distance, estimates, logistic, methods, quadratic, raw_step as step, simulate, topology,
-};
 use oneway::Result;
 use oneway::codec::codec;
 use oneway::engine::Schedule;
@@ -26,6 +19,11 @@ use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::Batch;
 use oneway::theory::stability::{limit, rate};
+
+use crate::combined::bare;
+use crate::common::{
+    advance, build, distance, estimates, logistic, methods, quadratic, raw_step as step, simulate, topology,
+};
 
 const ROUNDS: usize = 30;
 

@@ -2,11 +2,6 @@
 //! matrices.
 #![allow(clippy::unwrap_used)]
 
-mod combined;
-mod common;
-
-use combined::{far_from_minimiser, network, with_codec};
-use common::{advance, distance, estimates, logistic, quadratic, raw_step as step, simulate};
 use oneway::codec::{Codec, Identity, codec};
 use oneway::engine::Engine;
 use oneway::graph::families;
@@ -18,6 +13,9 @@ use oneway::methods::{Ab, PUSH_PULL, Smtpp, kind};
 use oneway::numeric::sample::{Draws, Purpose};
 use oneway::problem::Problem;
 use oneway::problems::Batch;
+
+use crate::combined::{far_from_minimiser, network, with_codec};
+use crate::common::{advance, distance, estimates, logistic, quadratic, raw_step as step, simulate};
 
 /// The compressed methods of the literature, with the identity for codec, are the methods that they compress.
 #[test]

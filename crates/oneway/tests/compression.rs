@@ -1,11 +1,6 @@
 //! Compression around any method: what it must keep, what it must find, and what it costs.
 #![allow(clippy::unwrap_used)]
 
-mod combined;
-mod common;
-
-use combined::{bare, codable, compressed, far_from_minimiser, network, with_codec};
-use common::{advance, distance, estimates, logistic, quadratic, raw_step as step, simulate, topology};
 use oneway::codec::{CODECS, Carried, Codec, Identity, Sign, codec};
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
@@ -21,6 +16,11 @@ use oneway::numeric::Precision;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, Quadratic, QuadraticShape};
 use oneway::theory::stability::limit;
+
+use crate::combined::{bare, codable, compressed, far_from_minimiser, network, with_codec};
+use crate::common::{
+    advance, distance, estimates, logistic, quadratic, raw_step as step, simulate, topology,
+};
 
 #[test]
 fn methods_that_need_whole_messages_refuse_a_codec() {

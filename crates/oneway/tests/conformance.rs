@@ -1,11 +1,8 @@
 //! One table over every method: what any of them must do, on problems and networks that it is made for.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{advance, ask_all, build, digraphs, methods, quadratic, raw_step, simulate, table, topology};
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::metrics::{Extras, Measurement, measure, measure_many};
@@ -21,6 +18,10 @@ use oneway::numeric::sample::Purpose;
 use oneway::numeric::{Precision, Real};
 use oneway::problem::Problem;
 use oneway::testing::{self, CHECKS, Passed};
+
+use crate::common::{
+    self, advance, ask_all, build, digraphs, methods, quadratic, raw_step, simulate, table, topology,
+};
 
 /// An effective step that every method bears on every topology of the table: the flower's and the ring's long
 /// cycles with gradient tracking bear the least.

@@ -1,9 +1,6 @@
 //! Contraction norms and certificates over random and over difficult networks.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::strongly_connected;
 use oneway::graph::mixing::{Link, Mixing, Stochastic};
 use oneway::graph::topology::{Subgraph, Topology, Weights};
 use oneway::graph::{Digraph, families};
@@ -11,6 +8,8 @@ use oneway::numeric::sample::{Draws, Purpose};
 use oneway::theory::certificate::{Certifier, Setting};
 use oneway::theory::contraction::{Contraction, Deviation};
 use proptest::prelude::*;
+
+use crate::common::strongly_connected;
 
 const D: usize = 3;
 

@@ -3,15 +3,6 @@
 //! mixing or problems.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-mod dense_balanced;
-mod dense_world;
-
-use common::{advance, dataset, distance, estimates, logistic, table, topology};
-use dense_balanced::{Dense, lazy};
-use dense_world::{
-    D, Matrix, N, SEED, Tables, World, combine, diagonal, divide, metropolis, scale, times, weights, zeros,
-};
 use oneway::engine::Setup;
 use oneway::engine::Simulator;
 use oneway::engine::schedule::{Schedule, Shape};
@@ -20,6 +11,12 @@ use oneway::method::Network;
 use oneway::methods::Kind;
 use oneway::methods::combine::coded;
 use oneway::problems::Batch;
+
+use crate::common::{self, advance, dataset, distance, estimates, logistic, table, topology};
+use crate::dense_balanced::{Dense, lazy};
+use crate::dense_world::{
+    D, Matrix, N, SEED, Tables, World, combine, diagonal, divide, metropolis, scale, times, weights, zeros,
+};
 
 const ROUNDS: usize = 100;
 #[allow(non_upper_case_globals)]

@@ -2,15 +2,14 @@
 //! their mean.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{advance, distance, methods, raw_step, simulate, topology};
 use oneway::engine::Engine;
 use oneway::engine::metrics::average;
 use oneway::graph::families;
 use oneway::methods::combine::coded;
 use oneway::numeric::sample::Draws;
 use oneway::problem::Problem;
+
+use crate::common::{self, advance, distance, methods, raw_step, simulate, topology};
 
 /// f_i(x) = b_iᵀx: the gradients are b_i everywhere.
 #[derive(Debug)]

@@ -1,9 +1,6 @@
 //! Estimators: what each makes of the gradients it is shown.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{advance, build, distance, estimates, logistic, quadratic, raw_step, simulate, topology};
 use oneway::engine::Engine;
 use oneway::engine::metrics::measure;
 use oneway::graph::topology::{Subgraph, Topology, Weights};
@@ -15,6 +12,8 @@ use oneway::numeric::sample::{Draws, Purpose};
 use oneway::parameters::Parameters;
 use oneway::problem::Problem;
 use oneway::problems::Batch;
+
+use crate::common::{advance, build, distance, estimates, logistic, quadratic, raw_step, simulate, topology};
 
 fn made(name: &str, given: &[(&str, f64)]) -> oneway::Result<AnyEstimator> {
     let kind = estimator(name)?;

@@ -3,9 +3,6 @@
 
 use std::ops::ControlFlow;
 
-mod common;
-
-use common::topology;
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::observe::View;
@@ -18,6 +15,8 @@ use oneway::problem::Problem;
 use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::theory::floor::{bias, floor};
 use oneway::theory::stability::{limit, rate};
+
+use crate::common::{self, topology};
 
 const DIM: usize = 64;
 

@@ -1,12 +1,9 @@
 //! Gradients in one call, gradients that fail, and single precision.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use common::{ask_all, build, finite_sums, quadratic};
 use oneway::data::a9a::{Split, a9a};
 use oneway::data::partition::Partition;
 use oneway::engine::Schedule;
@@ -23,6 +20,8 @@ use oneway::problem::{GradientBatch, Problem};
 use oneway::problems::{Batch, FromFn, Logistic, Quadratic, QuadraticShape, Sharing};
 use oneway::testing::{Passed, logistic};
 use proptest::prelude::*;
+
+use crate::common::{ask_all, build, finite_sums, quadratic};
 
 const AGENTS: usize = 9;
 

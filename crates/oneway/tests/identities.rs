@@ -1,12 +1,6 @@
 //! The identities that prove an implementation right (exact up to rounding), over random digraphs.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{
-    advance, build, distance, estimates, logistic, methods, quadratic, simulate, strongly_connected,
-    subjects, topology,
-};
 use oneway::engine::Engine;
 use oneway::engine::Simulator;
 use oneway::graph::mixing::Mixing;
@@ -19,6 +13,11 @@ use oneway::problem::Problem;
 use oneway::problems::Batch;
 use oneway::testing::conserves;
 use proptest::prelude::*;
+
+use crate::common::{
+    advance, build, distance, estimates, logistic, methods, quadratic, simulate, strongly_connected,
+    subjects, topology,
+};
 
 const ROUNDS: usize = 60;
 

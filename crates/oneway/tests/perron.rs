@@ -1,15 +1,14 @@
 //! Perron vectors against closed forms, a dense reference and their own equation.
 #![allow(clippy::unwrap_used)]
 
-mod perron_chains;
-
 use std::time::Instant;
 
 use oneway::Error;
 use oneway::graph::mixing::Stochastic;
 use oneway::graph::perron::{c_pi, left, right};
-use perron_chains::*;
 use proptest::prelude::*;
+
+use crate::perron_chains::*;
 
 /// π_R of a chain given as rows, and π_C of its transpose: they must agree with each other to the bit.
 fn stationary(chain: &Chain) -> Vec<f64> {

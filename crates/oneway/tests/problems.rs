@@ -2,9 +2,6 @@
 //! losses that fall.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{advance, build, finite_sums, same_on_threads, simulate, topology};
 use oneway::data::digits::{Split, digits};
 use oneway::engine::Engine;
 use oneway::engine::metrics::measure;
@@ -13,6 +10,8 @@ use oneway::graph::families;
 use oneway::methods::kind;
 use oneway::problem::Problem;
 use oneway::problems::{Batch, FiniteSum, Model, Regulariser, Sharing, Softmax, TwoLayer};
+
+use crate::common::{advance, build, finite_sums, same_on_threads, simulate, topology};
 
 fn ring(agents: usize) -> Topology {
     topology(kind("smtpp").unwrap(), kind("smtpp").unwrap().graphs[0], &[families::ring(agents).unwrap()], 0)

@@ -2,14 +2,13 @@
 //! bits.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{ask_all, build, rules};
 use oneway::method::{Carries, Gradient, Heard, Kept, Kernel, Method, Point, Round, Sizes};
 use oneway::methods::{KINDS, kind};
 use oneway::numeric::Float;
 use oneway::numeric::sample::{Draws, Purpose};
 use oneway::testing::Passed;
+
+use crate::common::{ask_all, build, rules};
 
 const SEED: u64 = 5;
 

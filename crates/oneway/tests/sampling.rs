@@ -2,15 +2,14 @@
 //! agent goes through all of its own.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{build, finite_sums, logistic, same_on_threads, simulate, topology};
 use oneway::engine::asynchronous::{Asynchronous, Clock};
 use oneway::engine::unreliable::{Faults, Unreliable};
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
 use oneway::graph::{Topology, families};
 use oneway::methods::kind;
 use oneway::problems::Batch;
+
+use crate::common::{build, finite_sums, logistic, same_on_threads, simulate, topology};
 
 const AGENTS: usize = 9;
 

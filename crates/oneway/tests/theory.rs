@@ -4,8 +4,6 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-mod common;
-
 use oneway::engine::Schedule;
 use oneway::engine::Simulator;
 use oneway::engine::observe::View;
@@ -22,6 +20,8 @@ use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::theory::floor::floor;
 use oneway::theory::linear::RoundMap;
 use oneway::theory::stability::{limit, rate};
+
+use crate::common;
 
 fn topology(digraph: &Digraph, subgraph: Subgraph) -> Topology {
     Topology::from_digraphs(std::slice::from_ref(digraph), subgraph, Weights::Uniform, 0).unwrap()

@@ -1,9 +1,6 @@
 //! Networks that change with the round: SMTPP on time-varying digraphs, and what a long period has.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{advance, balanced, build, digraphs, distance, estimates, quadratic, simulate, π_moves};
 use oneway::engine::Engine;
 use oneway::engine::metrics::measure;
 use oneway::graph::families::{self, family};
@@ -14,6 +11,8 @@ use oneway::methods::{Smtpp, kind};
 use oneway::problems::{Quadratic, QuadraticShape};
 use oneway::theory::stability::limit;
 use proptest::prelude::*;
+
+use crate::common::{advance, balanced, build, digraphs, distance, estimates, quadratic, simulate, π_moves};
 
 fn topology_of(digraphs: &[Digraph]) -> Topology {
     Topology::from_digraphs(digraphs, Subgraph::Full, Weights::Uniform, 0).unwrap()

@@ -2,10 +2,6 @@
 //! interpreter.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-mod random_programs;
-
-use common::{build, logistic, quadratic, rules, topology};
 use oneway::engine::asynchronous::{Asynchronous, Clock, Times};
 use oneway::engine::unreliable::{Faults, Unreliable};
 use oneway::engine::{Engine, Schedule, Setup, Simulator};
@@ -22,6 +18,8 @@ use oneway::problem::Problem;
 use oneway::problems::Batch;
 use oneway::testing::conformance_of;
 use oneway::theory::stability::limit;
+
+use crate::common::{build, logistic, quadratic, rules, topology};
 
 const SEED: u64 = 5;
 

@@ -1,10 +1,6 @@
 //! Networks that fail: nothing that is pushed is lost for good, and trackers find the minimiser all the same.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-mod running_sums;
-
-use common::{build, digraphs, distance, methods, quadratic, strongly_connected, topology};
 use oneway::engine::Schedule;
 use oneway::engine::metrics::measure;
 use oneway::engine::record::Recorder;
@@ -19,7 +15,9 @@ use oneway::numeric::row;
 use oneway::problem::Problem;
 use oneway::testing::Passed;
 use proptest::prelude::*;
-use running_sums::ByTheBook;
+
+use crate::common::{self, build, digraphs, distance, methods, quadratic, strongly_connected, topology};
+use crate::running_sums::ByTheBook;
 
 fn setup<'a>(method: &'a dyn Method, problem: &'a dyn Problem, topology: &'a Topology, η: f64) -> Setup<'a> {
     Setup { method, problem, topology, schedule: Schedule::constant(η).unwrap(), seed: 5 }

@@ -1,9 +1,6 @@
 //! What runs on a network that fails, and what is refused.
 #![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::{build, quadratic};
 use oneway::codec::Identity;
 use oneway::engine::Schedule;
 use oneway::engine::Setup;
@@ -16,6 +13,8 @@ use oneway::method::Method;
 use oneway::methods::combine::{Compressed, Damping, MultiGossip};
 use oneway::methods::{Csgdm, KINDS, Kind, PUSH_PULL};
 use oneway::problem::Problem;
+
+use crate::common::{build, quadratic};
 
 fn setup<'a>(method: &'a dyn Method, problem: &'a dyn Problem, topology: &'a Topology, η: f64) -> Setup<'a> {
     Setup { method, problem, topology, schedule: Schedule::constant(η).unwrap(), seed: 5 }

@@ -1,0 +1,35 @@
+//! All tests of the command line, as one program: it is compiled and linked once, and its tests fill all cores to the end.
+
+mod asynchronous;
+mod audit;
+mod bad_files;
+mod bad_input;
+mod bad_limits;
+mod bad_topologies;
+mod certify;
+mod choices;
+mod claims_map;
+mod combinations;
+mod common;
+mod device;
+mod documents;
+mod folders;
+mod inspect;
+mod listings;
+mod long_cells;
+mod machinery;
+mod networks;
+mod new;
+mod own_command;
+mod own_data;
+mod plots;
+mod precision;
+mod problems;
+mod pty;
+mod reproduce;
+mod run;
+mod shards;
+mod sweep_stability;
+mod sweeps;
+mod terminal;
+mod watch;
