@@ -136,13 +136,13 @@ fn noise_floor(subject: &Subject<'_>) -> Result {
     for case in &cases {
         let floor = |η: f64| -> Result<f64> {
             let mut simulator = simulate(&*case.method, &problem, &case.topology, η)?;
-            advance(&mut simulator, (40.0 / (η * AGENTS as f64)).max(3000.0) as usize)?;
+            advance(&mut simulator, (30.0 / (η * AGENTS as f64)).max(2000.0) as usize)?;
             let mut sum = 0.0;
-            for _ in 0..200 {
+            for _ in 0..100 {
                 advance(&mut simulator, 25)?;
                 sum += measure(&simulator.view())?.grad_norm_sq;
             }
-            Ok(sum / 200.0)
+            Ok(sum / 100.0)
         };
         let (coarse, fine) = (floor(case.η)?, floor(case.η / 4.0)?);
         if !(coarse > 0.0 && fine < 0.6 * coarse) {
