@@ -96,9 +96,14 @@ impl Device for Host {
     }
 }
 
-/// Memory that others write to and read, too.
-#[derive(Debug)]
+/// Memory that kernels write to by its address while others read it.
 struct HostLent(Vec<AtomicU64>);
+
+impl std::fmt::Debug for HostLent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HostLent of {} words", self.0.len())
+    }
+}
 
 impl Lent for HostLent {
     fn memory(&self) -> Memory {

@@ -64,6 +64,9 @@ struct There<'a> {
 impl<'a> Wide<'a> {
     /// Sets up all agents at state 0 on a device. An error says why that cannot be: [`Error::Unsupported`]
     /// for methods and problems that have no kernels.
+    ///
+    /// A problem that makes its gradients [in place](oneway::problem::Problem::in_place) needs none: it is asked
+    /// for them between kernels, of which there is then one for each part of an exchange.
     pub fn new(device: &dyn Device, setup: Setup<'a>, precision: Precision) -> Result<Self> {
         setup.check().map_err(|error| Error::Failed(error.to_string()))?;
         let foreign = setup.problem.in_place(device.memory());

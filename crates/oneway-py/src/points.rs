@@ -43,8 +43,8 @@ impl Points {
         match (self.layout.memory, stream) {
             (_, Some(-1)) | (Memory::Host, None) => {}
             (Memory::Host, Some(_)) => return Err(PyBufferError::new_err("the CPU has no streams")),
-            (Memory::Cuda(_), Some(0)) => {
-                return Err(PyBufferError::new_err("stream=0 may be one of two: give 1 or 2"));
+            (Memory::Cuda(_), Some(none @ ..=0)) => {
+                return Err(PyBufferError::new_err(format!("stream={none} is none: CUDA's default is 1")));
             }
             (Memory::Cuda(_), given) => {
                 let stream = given.unwrap_or(DEFAULT_STREAM) as u64;

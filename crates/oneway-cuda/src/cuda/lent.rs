@@ -35,8 +35,8 @@ impl Lent for CudaLent {
     #[allow(unsafe_code)]
     fn order_before(&self, stream: u64) -> oneway::Result<()> {
         let begun = self.begun.record(&self.stream); // which binds the context to this thread
-        // SAFETY: the event is our own; the stream is a driver's handle that its owner has just named, as DLPack
-        // has it, and the driver refuses what is none
+        // SAFETY: the event is our own, and the stream the driver's handle of one that its owner has just named, as
+        // DLPack has it
         let ordered = begun.and_then(|()| unsafe {
             result::stream::wait_event(stream as *mut _, self.begun.cu_event(), CU_EVENT_WAIT_DEFAULT)
         });
