@@ -1,7 +1,7 @@
 """Gradients that PyTorch, JAX and CuPy make on the GPU where an engine's points are: whether their bits are the CPU's,
 what is refused, and rounds a second beside the built-in quadratic and beside gradients that go through the host.
 
-  foreign.py                     all of it; needs a GPU, PyTorch, and what else is to be tried (90 s on an H200)
+  foreign.py                     all of it; needs a GPU, PyTorch, and what else is to be tried
   foreign.py bits | speed        a part
   foreign.py --device host       the same code where there is no GPU, by a C++ compiler: small sizes
 
@@ -157,7 +157,8 @@ def rate(problem: Any, network: Any, rounds: int, device: str, **settings: Any) 
         run(problem, network, "smtpp", rounds, device, **settings)
         return time.perf_counter() - begun
 
-    took(1)  # kernels are compiled
+    if device != "cpu":
+        took(1)  # kernels are compiled
     few = max(1, rounds // 10)
     return (rounds - few) / max(took(rounds) - took(few), 1e-9)
 
