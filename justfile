@@ -41,6 +41,10 @@ count *arguments:
 gpu *parts:
     cargo bench -p oneway-cuda --bench gpu -- {{parts}}
 
+# Gradients of PyTorch, JAX and CuPy where the engine's points are: bits, then speed; needs the package and PyTorch
+gpu-foreign *arguments:
+    python3 benches/gpu/foreign.py {{arguments}}
+
 # The picture of it, from benches/gpu/scale.csv, which has the numbers that `just gpu scale` prints
 plot-gpu:
     python3 -m venv out/venv

@@ -97,7 +97,23 @@ class Problem:
         loss: Callable[..., Any] | None = None,
         start: Sequence[float] | None = None,
         smoothness: float | None = None,
+        in_place: tuple[str, Callable[..., Any]] | None = None,
     ) -> None: ...
+
+class Points:
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    @property
+    def dtype(self) -> str: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: int | None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 class RunResult:
     def cells(self) -> list[dict[str, Any]]: ...

@@ -4,12 +4,12 @@ of your own.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from oneway import _native
+from oneway._frameworks import framework_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,11 +58,21 @@ class Problem:
         Where all agents begin: d numbers. The origin, if it is not given.
     smoothness : float, optional
         L, if it is known: every ∇f_i is L-Lipschitz.
-    framework : {"numpy", "torch", "jax"}, optional
-        What ``x`` is. A tensor shares the array's memory.
+    framework : {"numpy", "torch", "jax", "cupy", "dlpack"}, optional
+        What ``x`` is. A tensor shares the array's memory. With ``"dlpack"`` it is an object with
+        ``__dlpack__``, for any library with ``from_dlpack``.
+    device : {"cpu", "cuda"}, optional
+        Where ``x`` and ``agents`` are, and the gradients. With ``"cuda"`` the rounds of
+        ``run(…, device="cuda")`` lend their own memory on the GPU, in the run's precision, and read the
+        gradients where they were made: nothing is copied. Where losses are measured, and in runs on the CPU,
+        ``x`` is a copy in double precision, on the GPU again; with ``framework="dlpack"`` a NumPy array, and
+        ``agents`` always is.
 
-    Notes ----- Take random numbers from ``draws`` (:class:`Draws`), and a run is a function of its seed. With
-    a generator of your own it is not reproducible by us; say so where you publish it.
+    Notes
+    -----
+    ``x`` is lent for one call: keep a copy of it, if anything. Take random numbers from ``draws``
+    (:class:`Draws`), and a run is a function of its seed. With a generator of your own it is not reproducible
+    by us; say so where you publish it.
 
     Examples
     --------
@@ -88,7 +98,8 @@ class Problem:
         loss: Loss | None = None,
         start: ArrayLike | None = None,
         smoothness: float | None = None,
-        framework: Literal["numpy", "torch", "jax"] = "numpy",
+        framework: Literal["numpy", "torch", "jax", "cupy", "dlpack"] = "numpy",
+        device: Literal["cpu", "cuda"] = "cpu",
     ) -> None:
         for name, given in (("gradient", gradient), ("loss", loss)):
             if given is not None and not callable(given):
@@ -97,55 +108,21 @@ class Problem:
             import numpy as np
 
             start = np.asarray(start, dtype="float64").ravel().tolist()
-        converted = _converter(framework)
+        arrays = framework_of(framework, device)
         self.agents = agents
         self.dim = dim
         self._native = _native.Problem(
             agents,
             dim,
-            _with_points(gradient, converted),
-            _with_points(loss, converted) if loss is not None else None,
+            arrays.on_arrays(gradient),
+            arrays.on_arrays(loss) if loss is not None else None,
             start,
             smoothness,
+            (device, arrays.on_points(gradient, agents)),
         )
 
     def __repr__(self) -> str:
         return f"<oneway.Problem of {self.agents} agents in dimension {self.dim}>"
-
-
-def _converter(framework: str) -> Callable[[Any], Any] | None:
-    if framework == "numpy":
-        return None
-    if framework == "torch":
-        import numpy as np
-        import torch
-
-        with warnings.catch_warnings():
-            # torch says once that arrays which cannot be written to should not be: yours are not
-            warnings.simplefilter("ignore")
-            torch.from_numpy(np.broadcast_to(0.0, 1))
-        tensor: Callable[[Any], Any] = torch.from_numpy
-        return tensor
-    if framework == "jax":
-        import jax
-
-        jax.config.update("jax_enable_x64", True)
-        converted: Callable[[Any], Any] = jax.numpy.asarray
-        return converted
-    raise ValueError(f'framework="{framework}": give "numpy", "torch" or "jax"')
-
-
-def _with_points(function: Callable[..., Any], converted: Callable[[Any], Any] | None) -> Callable[..., Any]:
-    """The function, which gets its first argument converted, and whose tensors come back as arrays."""
-    if converted is None:
-        return function
-
-    def called(x: Any, *rest: Any) -> Any:
-        returned = function(converted(x), *rest)
-        detach = getattr(returned, "detach", None)
-        return detach().cpu().numpy() if detach is not None else returned
-
-    return called
 
 
 def _dataset(x: Any, y: Any) -> _native.Dataset:

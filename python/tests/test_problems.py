@@ -203,7 +203,7 @@ def test_nan_is_a_divergence_and_no_error() -> None:
         ({"loss": "x"}, TypeError, "loss must be a function"),
         ({"dim": 0}, ValueError, "both must be 1 or more"),
         ({"start": [1.0]}, ValueError, "start has 1 numbers, and dim=2"),
-        ({"framework": "tensorflow"}, ValueError, 'give "numpy", "torch" or "jax"'),
+        ({"framework": "tensorflow"}, ValueError, 'give one of "numpy", "torch", "jax"'),
         ({"dim": -1}, OverflowError, "."),
     ],
 )

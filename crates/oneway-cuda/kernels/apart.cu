@@ -24,7 +24,7 @@ __device__ inline void gradient_of_block(const Problem &problem, const Run &run,
     SHARE(coordinate, t, run.agents * (u64)DIM) {
         const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM;
         const real g = (real)gradient_at(problem, run, turn, agent, c, (double)run.asked[turn.from][t]);
-        real *place = run.gradients + turn.to * run.agents * (u64)DIM + t;
+        real *place = run.gradients[turn.to] + t;
         *place = turn.adds == 0 ? g : (turn.adds == 1 ? *place : (real)0) + g;
     }
 }

@@ -41,7 +41,7 @@ struct Run {
     real *next_sent;   // where those of the next round go, if not in the place of the old
     real *heard;       // the same, mixed
     real *points;      // x+ and x of all agents
-    real *gradients;   // the gradient, and the other one
+    real *gradients[2]; // the gradient, and the other one
     real *carried;     // what is carried, mixed
     const double *start;
     const double *parameters;
@@ -280,8 +280,8 @@ __device__ inline void update_one(const Run &run, const Turn &turn, coordinate t
 #pragma unroll
     for (int v = 0; v < HEARD; ++v)
         heard[v] = run.heard[v * all + t];
-    g[0] = gradients > 0 ? run.gradients[t] : (real)0;
-    g[1] = gradients > 1 ? run.gradients[all + t] : (real)0;
+    g[0] = gradients > 0 ? run.gradients[0][t] : (real)0;
+    g[1] = gradients > 1 ? run.gradients[1][t] : (real)0;
     const At at = at_of(run, run.steps[turn.step], agent, weight_of(run, agent));
     rule_update(run, (u32)turn.phase, at, state, heard, g, next);
     real *row = state_of(run, agent) + c;
@@ -291,10 +291,10 @@ __device__ inline void update_one(const Run &run, const Turn &turn, coordinate t
 }
 
 __device__ inline void start_one(const Run &run, const Turn &turn, coordinate t, u64 gradients) {
-    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM, all = run.agents * (u64)DIM;
+    const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM;
     real state[KEPT], g[2];
-    g[0] = gradients > 0 ? run.gradients[t] : (real)0;
-    g[1] = gradients > 1 ? run.gradients[all + t] : (real)0;
+    g[0] = gradients > 0 ? run.gradients[0][t] : (real)0;
+    g[1] = gradients > 1 ? run.gradients[1][t] : (real)0;
     rule_start(run, at_of(run, run.steps[turn.step], agent, (real)1), run.points[t], g, state);
     real *row = state_of(run, agent) + c;
 #pragma unroll

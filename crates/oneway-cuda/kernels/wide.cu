@@ -56,7 +56,7 @@ KERNEL(gradient) {
         const u64 agent = t / (coordinate)DIM, c = t % (coordinate)DIM;
         const real x = run.asked[turn.from][t];
         const real g = (real)gradient_at(problem, run, turn, agent, c, (double)x);
-        real *place = run.gradients + turn.to * run.agents * (u64)DIM + t;
+        real *place = run.gradients[turn.to] + t;
         *place = turn.adds == 0 ? g : (turn.adds == 1 ? *place : (real)0) + g;
     }
 }

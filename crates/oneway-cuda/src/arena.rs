@@ -1,5 +1,7 @@
 //! Memory of a device taken in large pieces: thousands of small buffers for the price of a few.
 
+use std::any::Any;
+
 use crate::device::{Buffer, Launch, Program, Recording};
 use crate::error::Result;
 
@@ -68,5 +70,9 @@ impl Program for Arena {
 
     fn replay(&mut self, recording: Recording) -> Result<()> {
         self.inner.replay(recording)
+    }
+
+    fn hold(&mut self, kept: Box<dyn Any + Send>) -> Result<()> {
+        self.inner.hold(kept)
     }
 }

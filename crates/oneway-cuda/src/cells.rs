@@ -123,7 +123,7 @@ impl<'a> Cells<'a> {
         for (setup, source) in setups {
             setup.check().map_err(|error| Error::Failed(error.to_string()))?;
             let asked = asks(&source.trace)?;
-            let room = Room { states: 1, messages: usize::from(!source.fuses), steps: rows };
+            let room = Room { states: 1, messages: usize::from(!source.fuses), steps: rows, lends: false };
             let placed = Placed::new(&mut program, &mut known, (setup, &source, precision), room)?;
             if seen.insert(placed.steps) {
                 different.push(runs.len());

@@ -1,9 +1,12 @@
 //! What an engine needs of a device: memory, copies, launches. Few calls, so that a host can stand in.
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use crate::error::Result;
+use oneway::problem::{Lent, Memory};
+
+use crate::error::{Error, Result};
 
 /// A device.
 pub trait Device: Debug + Send + Sync {
@@ -15,6 +18,9 @@ pub trait Device: Debug + Send + Sync {
 
     /// Bytes of memory that the threads of a block can share, at most.
     fn shared(&self) -> usize;
+
+    /// Where the memory of its programs is.
+    fn memory(&self) -> Memory;
 
     /// Compiles a source, or finds it compiled, and gets it ready to run.
     fn load(&self, source: &str) -> Result<Box<dyn Program>>;
@@ -52,6 +58,19 @@ pub trait Program: Debug + Send {
 
     /// Begins all launches of a recording.
     fn replay(&mut self, recording: Recording) -> Result<()>;
+
+    /// Memory for this many bytes that other programs may see, as long as anybody holds it, and its address.
+    fn allocate_lent(&mut self, _bytes: usize) -> Result<(u64, Arc<dyn Lent>)> {
+        Err(Error::Unsupported("it lends no memory to other programs".to_owned()))
+    }
+
+    /// The driver's handle of the stream that all is begun on, if there are streams.
+    fn stream(&self) -> Option<u64> {
+        None
+    }
+
+    /// Keeps something that kernels read until all that was begun is done.
+    fn hold(&mut self, kept: Box<dyn Any + Send>) -> Result<()>;
 }
 
 /// Memory of a program.

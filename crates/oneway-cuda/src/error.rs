@@ -13,6 +13,8 @@ pub enum Error {
     NoMemory(String),
     /// The device refused, failed or went away.
     Failed(String),
+    /// Whoever makes gradients has not made one.
+    Gradient(String),
 }
 
 /// Shorthand for a result with this crate's [`Error`].
@@ -24,7 +26,8 @@ impl fmt::Display for Error {
             Error::NoDevice(what)
             | Error::Unsupported(what)
             | Error::NoMemory(what)
-            | Error::Failed(what) => what,
+            | Error::Failed(what)
+            | Error::Gradient(what) => what,
         })
     }
 }
@@ -33,6 +36,18 @@ impl std::error::Error for Error {}
 
 impl From<Error> for oneway::Error {
     fn from(error: Error) -> Self {
-        oneway::Error::Device(error.to_string())
+        match error {
+            Error::Gradient(reason) => oneway::Error::Gradient { agent: None, reason },
+            other => oneway::Error::Device(other.to_string()),
+        }
+    }
+}
+
+impl From<oneway::Error> for Error {
+    fn from(error: oneway::Error) -> Self {
+        match error {
+            oneway::Error::Gradient { agent: None, reason } => Error::Gradient(reason),
+            other => Error::Failed(other.to_string()),
+        }
     }
 }

@@ -1,12 +1,15 @@
 //! A host in place of a device: the same text, compiled by a C++ compiler, block by block. For tests of
 //! kernels' bits where there is no GPU; it is slow.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use libloading::Library;
+use oneway::problem::{Lent, Memory};
 
 use crate::device::{Buffer, Device, Launch, Program, Recording};
 use crate::error::{Error, Result};
@@ -83,9 +86,32 @@ impl Device for Host {
         1 << 18 // as `kernels/cell.cu` has it for a host
     }
 
+    fn memory(&self) -> Memory {
+        Memory::Host
+    }
+
     fn load(&self, source: &str) -> Result<Box<dyn Program>> {
         let library = self.library(source)?;
         Ok(Box::new(HostProgram { library, threads: self.threads, memory: vec![], recordings: vec![] }))
+    }
+}
+
+/// Memory that kernels write to by its address while others read it.
+struct HostLent(Vec<AtomicU64>);
+
+impl std::fmt::Debug for HostLent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "HostLent of {} words", self.0.len())
+    }
+}
+
+impl Lent for HostLent {
+    fn memory(&self) -> Memory {
+        Memory::Host
+    }
+
+    fn order_before(&self, _stream: u64) -> oneway::Result<()> {
+        Ok(()) // what was begun is done
     }
 }
 
@@ -171,5 +197,14 @@ impl Program for HostProgram {
         let done = launches.iter().try_for_each(|launch| self.launch(launch));
         self.recordings[recording.0] = launches;
         done
+    }
+
+    fn allocate_lent(&mut self, bytes: usize) -> Result<(u64, Arc<dyn Lent>)> {
+        let lent = HostLent((0..bytes.div_ceil(8)).map(|_| AtomicU64::new(0)).collect());
+        Ok((lent.0.as_ptr() as u64, Arc::new(lent)))
+    }
+
+    fn hold(&mut self, _kept: Box<dyn Any + Send>) -> Result<()> {
+        Ok(()) // what was begun is done
     }
 }

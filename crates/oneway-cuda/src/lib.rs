@@ -21,6 +21,7 @@ pub mod cuda;
 pub mod device;
 mod engines;
 mod error;
+mod foreign;
 pub mod host;
 mod meter;
 mod network;

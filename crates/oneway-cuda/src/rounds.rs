@@ -14,6 +14,12 @@ pub(crate) const STEPS: usize = 64;
 /// Threads of a block.
 pub(crate) const THREADS: usize = 128;
 
+/// The kernels that make gradients, and those that take them; see `kernels/wide.cu`.
+pub(crate) const PREPARE: &str = "oneway_prepare";
+pub(crate) const GRADIENT: &str = "oneway_gradient";
+pub(crate) const START: &str = "oneway_start";
+pub(crate) const UPDATE: &str = "oneway_update";
+
 /// Which kernels there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kernels {
@@ -55,14 +61,27 @@ pub(crate) struct Rounds {
 
 /// The words of the structure `Turn`; `phase` is made of two.
 #[derive(Debug, Clone, Copy, Default)]
-struct Turn {
+pub(crate) struct Turn {
     step: u64,
     /// The exchange of the rule, and of the network.
-    phase: [u32; 2],
+    pub(crate) phase: [u32; 2],
     call: u64,
-    from: u64,
-    to: u64,
-    adds: u64,
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) adds: u64,
+}
+
+impl Turn {
+    fn words(self) -> [u64; 6] {
+        let Self { step, phase: [phase, exchange], call, from, to, adds } = self;
+        [step, u64::from(phase) | u64::from(exchange) << 32, call, from, to, adds]
+    }
+
+    /// That of a launch.
+    pub(crate) fn of(launch: &Launch) -> Self {
+        let [step, phase, call, from, to, adds] = launch.turn;
+        Self { step, phase: [phase as u32, (phase >> 32) as u32], call, from, to, adds }
+    }
 }
 
 impl Rounds {
@@ -94,8 +113,6 @@ impl Rounds {
     }
 
     fn launch(&self, kernel: &'static str, run: &Arc<[u64]>, turn: Turn) -> Launch {
-        let Turn { step, phase: [phase, exchange], call, from, to, adds } = turn;
-        let phase = u64::from(phase) | u64::from(exchange) << 32;
         Launch {
             kernel,
             blocks: self.blocks,
@@ -103,7 +120,7 @@ impl Rounds {
             shared: 0,
             run: Arc::clone(run),
             problem: Arc::clone(&self.problem),
-            turn: [step, phase, call, from, to, adds],
+            turn: turn.words(),
         }
     }
 
@@ -111,8 +128,8 @@ impl Rounds {
     /// they fill.
     fn gradients(&self, ask: Ask, run: &Arc<[u64]>, at: Turn, launches: &mut Vec<Launch>) -> u64 {
         let mut gradient = |turn: Turn| {
-            launches.push(self.launch("oneway_prepare", run, turn));
-            launches.push(self.launch("oneway_gradient", run, turn));
+            launches.push(self.launch(PREPARE, run, turn));
+            launches.push(self.launch(GRADIENT, run, turn));
         };
         match ask {
             Ask::Nothing | Ask::Component | Ask::AllComponents => 0,
@@ -139,7 +156,7 @@ impl Rounds {
         let (run, at) = (&self.runs.start, Turn::default());
         let mut launches = vec![self.launch("oneway_begin", run, at)];
         let call = self.gradients(self.start, run, at, &mut launches);
-        launches.push(self.launch("oneway_start", run, Turn { call, ..at }));
+        launches.push(self.launch(START, run, Turn { call, ..at }));
         if let Kernels::Told { .. } = self.kernels {
             launches.push(self.launch("oneway_tell", run, at));
         }
@@ -189,7 +206,7 @@ impl Rounds {
                 let points = u64::from(last && ask != Ask::Nothing);
                 launches.push(self.launch("oneway_hear", run, Turn { call: points, ..at }));
                 let call = if last { self.gradients(ask, run, at, &mut launches) } else { 0 };
-                launches.push(self.launch("oneway_update", run, Turn { call, to: u64::from(!last), ..at }));
+                launches.push(self.launch(UPDATE, run, Turn { call, to: u64::from(!last), ..at }));
                 exchange += 1;
             }
         }
@@ -201,7 +218,7 @@ impl Rounds {
                 let points = u64::from(ask != Ask::Nothing);
                 launches.push(self.launch("oneway_alone", run, Turn { call: points, ..at }));
                 let call = self.gradients(ask, run, Turn { call: drawn, ..at }, &mut launches);
-                launches.push(self.launch("oneway_update", run, Turn { call, ..at }));
+                launches.push(self.launch(UPDATE, run, Turn { call, ..at }));
                 drawn += samples_of(ask);
             }
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use oneway::engine::Setup;
 use oneway::numeric::Precision;
+use oneway::problem::Lent;
 
 use crate::device::{Buffer, Program, put};
 use crate::error::{Error, Result};
@@ -17,8 +18,11 @@ use crate::source::Source;
 /// What is the same for all agents in a round, as the words of the kernels' structure `Step`.
 pub(crate) type Step = [u64; 4];
 
-/// Where in the words of the structure `Run` the table of steps is.
-pub(crate) const STEPS_WORD: usize = 13;
+/// Where in the words of the structure `Run` the gradient is, the table of steps, and the first of the two places
+/// where gradients are taken.
+pub(crate) const GRADIENT_WORD: usize = 9;
+pub(crate) const STEPS_WORD: usize = 14;
+pub(crate) const ASKED_WORD: usize = 24;
 
 /// Round k of a run, with the samples of state `samples`.
 pub(crate) fn step(setup: Setup<'_>, source: &Source, k: u64, samples: u64) -> Step {
@@ -46,6 +50,8 @@ pub(crate) struct Room {
     pub(crate) messages: usize,
     /// Rows of the table of steps.
     pub(crate) steps: usize,
+    /// Whether points are in memory that other programs see.
+    pub(crate) lends: bool,
 }
 
 /// A run on a device.
@@ -62,6 +68,8 @@ pub(crate) struct Placed {
     pub(crate) flag: Buffer,
     pub(crate) runs: Runs,
     pub(crate) problem: Arc<[u64]>,
+    /// The addresses of what is lent: what was pulled, and points.
+    pub(crate) lent: Vec<(u64, Arc<dyn Lent>)>,
 }
 
 impl Placed {
@@ -75,7 +83,7 @@ impl Placed {
         program: &mut dyn Program,
         known: &mut Known,
         (setup, source, precision): (Setup<'_>, &Source, Precision),
-        Room { states: places, messages, steps }: Room,
+        Room { states: places, messages, steps, lends }: Room,
     ) -> Result<Self> {
         let (n, d, bytes) = (setup.problem.agents(), setup.problem.dim(), precision.bytes());
         let profile = setup.method.profile_on(setup.problem);
@@ -95,15 +103,24 @@ impl Placed {
             let buffer = program.allocate((heard * d + carried) * n * bytes)?;
             *place = program.address(buffer);
         }
-        let mixed = vectors(program, heard)?;
-        let points = vectors(program, 2)?;
+        let mut lent = vec![];
+        let mut shown = |program: &mut dyn Program, count: usize| {
+            if !lends {
+                return vectors(program, count);
+            }
+            lent.push(program.allocate_lent(count * n * d * bytes)?);
+            Ok(lent[lent.len() - 1].0)
+        };
+        let mixed = shown(program, heard)?;
+        let points = shown(program, 2)?;
         let gradients = vectors(program, 2)?;
         let mixed_carried = program.allocate(n * carried * bytes)?;
         let mut x = vec![0.0; d];
         setup.problem.start(&mut x);
         let ([pull, push], kept) = known.network(program, setup)?;
+        let second = |first: u64| first + (n * d * bytes) as u64;
         let behind = [
-            &[mixed, points, gradients, program.address(mixed_carried)][..],
+            &[mixed, points, gradients, second(gradients), program.address(mixed_carried)][..],
             &[
                 known.numbers(program, &x)?,
                 known.numbers(program, &source.parameters)?,
@@ -114,11 +131,12 @@ impl Placed {
             &push,
         ]
         .concat();
-        let second = points + (n * d * bytes) as u64;
         let run = |from: usize, to: usize, at: u64| {
             let [from_states, to_states] = [from, to].map(|place| program.address(states[place]));
             let places = [n as u64, stride as u64, setup.seed, from_states, to_states, sent[from], sent[to]];
-            [&places[..], &behind, &[at, second, source.around.relays, source.around.alone]].concat().into()
+            [&places[..], &behind, &[at, second(points), source.around.relays, source.around.alone]]
+                .concat()
+                .into()
         };
         let at = if profile.points_are_pulled { mixed } else { points };
         let other = usize::from(places.max(messages) > 1);
@@ -126,7 +144,7 @@ impl Placed {
         let data = known.problem(program, setup)?;
         let problem = put_scratch(program, setup.problem, data)?.into();
         let flag = program.allocate(8)?;
-        Ok(Self { states, width, stride, steps, flag, runs, problem })
+        Ok(Self { states, width, stride, steps, flag, runs, problem, lent })
     }
 }
 

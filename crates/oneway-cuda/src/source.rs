@@ -37,9 +37,25 @@ pub struct Source {
 impl Source {
     /// Prints the kernels; the error says why a method or a problem cannot run on a device.
     pub fn new(method: &dyn Method, problem: &dyn Problem, precision: Precision) -> Result<Self> {
+        let of_problem = problem::text(problem)?;
+        let mut source = Self::with(method, problem, precision, &of_problem)?;
+        source.text = [&source.text, FUSED, APART, CELL].join("\n");
+        Ok(source)
+    }
+
+    /// The same around gradients that another program makes: one kernel for each part of an exchange.
+    pub fn of_foreign(method: &dyn Method, problem: &dyn Problem, precision: Precision) -> Result<Self> {
+        Self::with(method, problem, precision, problem::FOREIGN)
+    }
+
+    fn with(
+        method: &dyn Method,
+        problem: &dyn Problem,
+        precision: Precision,
+        of_problem: &str,
+    ) -> Result<Self> {
         let (trace, around) = rule_of(method, problem)?;
         around.check_draws(&trace, problem::drawn_a_call(problem))?;
-        let of_problem = problem::text(problem)?;
         let print::Printed { text: of_rule, parameters } = print::print(&trace);
         let (n, d) = (problem.agents() as u64, problem.dim() as u64);
         let real = if precision == Precision::F32 { "float" } else { "double" };
@@ -72,7 +88,7 @@ impl Source {
         let defines: String =
             defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
         let head = format!("typedef {real} real;\ntypedef {index} coordinate;\n{defines}");
-        let text = [&head, NUMBERS, RUN, &of_rule, &of_problem, WIDE, FUSED, APART, CELL].join("\n");
+        let text = [&head, NUMBERS, RUN, &of_rule, of_problem, WIDE].join("\n");
         // as `FUSES` in `kernels/fused.cu`
         let by_coordinate = matches!(problem.describe(), Some(Description::Quadratic { .. }));
         let one_exchange = trace.exchanges.len() == 1 && trace.carries != Carries::Eigenvector;

@@ -5,11 +5,12 @@ use std::cell::{OnceCell, RefCell};
 use oneway::engine::observe::{Snapshot, View};
 use oneway::engine::{Engine, Setup};
 use oneway::numeric::Precision;
-use oneway::problem::Description;
+use oneway::problem::{Description, InPlace};
 
 use crate::columns;
-use crate::device::{Device, Program, Recording};
+use crate::device::{Device, Launch, Program, Recording};
 use crate::error::{Error, Result};
+use crate::foreign::Foreign;
 use crate::rounds::{Kernels, Rounds, STEPS, THREADS};
 use crate::run::{Known, Placed, Room, Step, step};
 use crate::source::Source;
@@ -49,6 +50,8 @@ struct There<'a> {
     program: Box<dyn Program>,
     placed: Placed,
     rounds: Rounds,
+    /// Who makes the gradients, if it is another program.
+    foreign: Option<Foreign<'a>>,
     /// The launches of a full table of steps, from either place of the states.
     recordings: [Option<Recording>; 2],
     /// Rounds done, and rounds asked for.
@@ -61,13 +64,21 @@ struct There<'a> {
 impl<'a> Wide<'a> {
     /// Sets up all agents at state 0 on a device. An error says why that cannot be: [`Error::Unsupported`]
     /// for methods and problems that have no kernels.
+    ///
+    /// A problem that makes its gradients [in place](oneway::problem::Problem::in_place) needs none: it is asked
+    /// for them between kernels, of which there is then one for each part of an exchange.
     pub fn new(device: &dyn Device, setup: Setup<'a>, precision: Precision) -> Result<Self> {
         setup.check().map_err(|error| Error::Failed(error.to_string()))?;
-        let source = Source::new(setup.method, setup.problem, precision)?;
+        let foreign = setup.problem.in_place(device.memory());
+        let source = match foreign {
+            Some(_) => Source::of_foreign(setup.method, setup.problem, precision)?,
+            None => Source::new(setup.method, setup.problem, precision)?,
+        };
         let (n, d) = (setup.problem.agents(), setup.problem.dim());
-        let few = if d >= MANY { columns::few(setup, &source) } else { None };
+        let few = if d >= MANY && foreign.is_none() { columns::few(setup, &source) } else { None };
         let quiet = matches!(setup.problem.describe(), Some(Description::Quadratic { noise: 0.0, .. }));
         let (kernels, states, messages) = match source.fuses {
+            _ if foreign.is_some() => (Kernels::Apart, 1, 1),
             _ if few.is_some() => (Kernels::Few { blocks: d.div_ceil(THREADS), quiet }, 1, 0),
             true if source.by_coordinate => {
                 (Kernels::Told { blocks: n.saturating_mul(d).div_ceil(THREADS), quiet }, 1, 2)
@@ -80,17 +91,31 @@ impl<'a> Wide<'a> {
             None => device.load(&source.text)?,
         };
         let what = (setup, &source, precision);
-        let room = Room { states, messages, steps: STEPS + 1 };
+        let room = Room { states, messages, steps: STEPS + 1, lends: foreign.is_some() };
         let placed = Placed::new(&mut *program, &mut Known::default(), what, room)?;
         let (runs, problem) = (placed.runs.clone(), placed.problem.clone());
         let rounds = Rounds::new(&source, runs, problem, kernels, (n, d, device.threads()));
         let first = [step(setup, &source, 0, 0)];
         program.write(placed.steps, bytemuck::cast_slice(&first))?;
-        rounds.start().iter().try_for_each(|launch| program.launch(launch))?;
+        let lent = <[_; 2]>::try_from(placed.lent.clone()).ok();
+        let with = |(by, lent): (&'a dyn InPlace, _)| Foreign::new(by, setup, precision, lent);
+        let foreign = foreign.zip(lent).map(with);
         let recordings = [None; 2];
         let (done, asked, failed) = (0, 0, None);
-        let there =
-            There { setup, source, precision, program, placed, rounds, recordings, done, asked, failed };
+        let mut there = There {
+            setup,
+            source,
+            precision,
+            program,
+            placed,
+            rounds,
+            foreign,
+            recordings,
+            done,
+            asked,
+            failed,
+        };
+        there.begin(0, there.rounds.start())?;
         Ok(Self { setup, precision, k: 0, there: RefCell::new(there), shown: OnceCell::new() })
     }
 
@@ -145,7 +170,8 @@ impl There<'_> {
             let steps: Vec<Step> = rounds.map(|k| step(self.setup, &self.source, k, k + 1)).collect();
             self.program.write(self.placed.steps, bytemuck::cast_slice(&steps))?;
             let place = self.place();
-            let records = STEPS * self.rounds.launches_a_round() <= MOST_RECORDED;
+            let few = STEPS * self.rounds.launches_a_round() <= MOST_RECORDED;
+            let records = few && self.foreign.is_none();
             if count == STEPS && records {
                 let recording = match self.recordings[place] {
                     Some(recording) => recording,
@@ -157,13 +183,21 @@ impl There<'_> {
                 self.program.replay(recording)?;
             } else {
                 for step in 0..count {
-                    let launches = self.rounds.round(step, count, place);
-                    launches.iter().try_for_each(|launch| self.program.launch(launch))?;
+                    self.begin(self.done + step as u64 + 1, self.rounds.round(step, count, place))?;
                 }
             }
             self.done += count as u64;
         }
         Ok(())
+    }
+
+    /// Begins the kernels of a round whose samples are those of state `round`, one after another.
+    fn begin(&mut self, round: u64, launches: Vec<Launch>) -> Result<()> {
+        let program = &mut *self.program;
+        launches.into_iter().try_for_each(|launch| match &mut self.foreign {
+            Some(foreign) => foreign.begin(program, round, launch),
+            None => program.launch(&launch),
+        })
     }
 
     fn is_sound(&mut self) -> Result<bool> {

@@ -3,6 +3,7 @@
 
 mod common;
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,6 +14,7 @@ use oneway::engine::{Engine, Schedule, Setup, Status};
 use oneway::graph::Topology;
 use oneway::methods::{PUSH_PULL, kind};
 use oneway::numeric::Precision;
+use oneway::problem::Memory;
 use oneway::problems::FromFn;
 use oneway::testing::quadratic;
 use oneway_cuda::device::{Buffer, Device, Launch, Program, Recording};
@@ -52,6 +54,9 @@ impl Device for Failing {
     fn shared(&self) -> usize {
         self.host.shared()
     }
+    fn memory(&self) -> Memory {
+        self.host.memory()
+    }
     fn load(&self, source: &str) -> Result<Box<dyn Program>> {
         let (allocations, launches) = (Arc::clone(&self.allocations), Arc::clone(&self.launches));
         Ok(Box::new(FailingProgram { inner: self.host.load(source)?, allocations, launches }))
@@ -82,6 +87,9 @@ impl Program for FailingProgram {
     fn replay(&mut self, recording: Recording) -> Result<()> {
         spend(&self.launches, Error::Failed("the device is lost".to_owned()))?;
         self.inner.replay(recording)
+    }
+    fn hold(&mut self, kept: Box<dyn Any + Send>) -> Result<()> {
+        self.inner.hold(kept)
     }
 }
 

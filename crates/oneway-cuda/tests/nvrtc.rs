@@ -17,11 +17,14 @@ fn kernels_are_compiled_without_contraction() {
     if !cuda::has_compiler() {
         return leave_out("nvrtc", "NVIDIA's compiler of kernels, libnvrtc, was not found");
     }
-    let compiled = |method: &str, problem: &dyn Problem, precision| {
-        let method = kind(method).unwrap().method([]).unwrap();
-        let source = Source::new(&*method, problem, precision).unwrap();
+    let passes = |source: Source, method: &str| {
         let ptx = cuda::compile(&source.text, "compute_75").unwrap_or_else(|error| panic!("{error}"));
         assert!(ptx.contains(".entry oneway_update") && !ptx.contains("fma.rn.f"), "fused: {method:?}");
+    };
+    let compiled = |method: &str, problem: &dyn Problem, precision| {
+        let rule = kind(method).unwrap().method([]).unwrap();
+        passes(Source::new(&*rule, problem, precision).unwrap(), method);
+        passes(Source::of_foreign(&*rule, problem, precision).unwrap(), method);
     };
     let noisy = quadratic(4, 0.1).unwrap();
     compiled("smtpp", &noisy, Precision::F64);

@@ -62,6 +62,7 @@ impl Inspect<'_> {
 pub fn runner_on(device: &str, threads: Option<u16>) -> Result<Runner> {
     let Ok(kind) = DeviceKind::from_str(device, false) else {
         let known = DeviceKind::value_variants().iter().filter_map(DeviceKind::to_possible_value);
+        let known = known.filter(|value| !value.is_hide_set());
         let known: Vec<String> = known.map(|value| format!("\"{}\"", value.get_name())).collect();
         bail!("device \"{device}\" is not known: {}", known.join(" or "));
     };

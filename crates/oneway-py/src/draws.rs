@@ -1,24 +1,16 @@
 //! The draws of a block of agents in one round, as arrays with a row for each agent.
 
 use numpy::{PyArray1, PyArray2};
-use oneway::numeric::sample::Draws;
+use oneway::numeric::sample::{Draws, Streams};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// Random numbers that belong to (seed, agent, round): the same for whoever asks, in whatever order.
 #[pyclass(name = "Draws", module = "oneway")]
 #[derive(Debug)]
-pub(crate) struct BlockOfDraws(Vec<Draws>);
+pub(crate) struct BlockOfDraws(pub(crate) Streams);
 
 impl BlockOfDraws {
-    pub(crate) fn new(streams: &[Draws]) -> Self {
-        Self(streams.to_vec())
-    }
-
-    pub(crate) fn streams(&self) -> &[Draws] {
-        &self.0
-    }
-
     /// An array with a row for each agent; `draw` makes a number of its stream.
     fn rows<'py, T: numpy::Element + Copy>(
         &mut self,
@@ -32,7 +24,7 @@ impl BlockOfDraws {
             return Err(PyValueError::new_err(format!("size={size} is more than memory holds")));
         }
         let rows: Vec<Vec<T>> =
-            self.0.iter_mut().map(|stream| (0..size).map(|_| draw(stream)).collect()).collect();
+            self.0.each().iter_mut().map(|stream| (0..size).map(|_| draw(stream)).collect()).collect();
         Ok(PyArray2::from_vec2(py, &rows)?)
     }
 }
@@ -66,7 +58,7 @@ impl BlockOfDraws {
 
     /// 64 random bits for each agent, to seed a generator with: shape (agents,).
     fn bits<'py>(&mut self, py: Python<'py>) -> Bound<'py, PyArray1<u64>> {
-        PyArray1::from_iter(py, self.0.iter_mut().map(Draws::bits))
+        PyArray1::from_iter(py, self.0.each().iter_mut().map(Draws::bits))
     }
 
     fn __len__(&self) -> usize {

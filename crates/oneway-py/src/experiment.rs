@@ -21,7 +21,7 @@ use crate::errors::exception;
 use crate::method::Method;
 use crate::network::Network;
 use crate::patience::{Counter, Done, PythonWatcher, patiently};
-use crate::problem::{Failure, PythonProblem};
+use crate::problem::{Elsewhere, Failure, PythonProblem};
 use crate::result::RunResult;
 use crate::settings;
 
@@ -45,7 +45,7 @@ pub(crate) struct Problem {
 #[pymethods]
 impl Problem {
     #[new]
-    #[pyo3(signature = (agents, dim, gradient, loss = None, start = None, smoothness = None))]
+    #[pyo3(signature = (agents, dim, gradient, loss = None, start = None, smoothness = None, in_place = None))]
     fn new(
         agents: usize,
         dim: usize,
@@ -53,13 +53,15 @@ impl Problem {
         loss: Option<Py<PyAny>>,
         start: Option<Vec<f64>>,
         smoothness: Option<f64>,
+        in_place: Option<(String, Py<PyAny>)>,
     ) -> PyResult<Self> {
         /// Each is another: what it computes is not known here.
         static COUNT: Mutex<u64> = Mutex::new(0);
         let mut count = COUNT.lock().unwrap_or_else(PoisonError::into_inner);
         *count += 1;
         let identity = format!("of Python, {} of process {}", *count, std::process::id());
-        let problem = PythonProblem::new(agents, dim, gradient, loss, start, smoothness)?;
+        let in_place = in_place.map(|(device, gradient)| Elsewhere::new(&device, gradient)).transpose()?;
+        let problem = PythonProblem::new(agents, dim, gradient, loss, start, smoothness, in_place)?;
         let failure = problem.failure();
         Ok(Self { built: Arc::new(BuiltProblem::supplied(Box::new(problem), &identity)), failure })
     }

@@ -5,12 +5,14 @@
 //! turns errors and panics into exceptions.
 
 mod data;
+mod dlpack;
 mod draws;
 mod errors;
 mod experiment;
 mod method;
 mod network;
 mod patience;
+mod points;
 mod problem;
 mod program;
 mod result;
@@ -51,6 +53,8 @@ mod _native {
     use super::method::{Method, Recording, Symbol, builtin, stability_limit};
     #[pymodule_export]
     use super::network::Network;
+    #[pymodule_export]
+    use super::points::Points;
     #[pymodule_export]
     use super::program::{network_of, noise_bits, partition, program, sample_rows};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! A problem whose gradients come from Python: one call a round, for all agents.
+//! A problem whose gradients come from Python: one call a round, for all agents, where their points are.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,12 +7,14 @@ use numpy::ndarray::{ArrayView2, ShapeBuilder as _};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use oneway::Error;
 use oneway::numeric::row::{Agents, Rows, RowsMut};
-use oneway::numeric::sample::Draws;
-use oneway::problem::{ExactBatch, GradientBatch, Problem};
+use oneway::numeric::sample::{Draws, Streams};
+use oneway::problem::{ExactBatch, GradientBatch, InPlace, Memory, Placed, PlacedBatch, Problem};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::dlpack::{Layout, taken};
 use crate::draws::BlockOfDraws;
+use crate::points::Points;
 
 /// Fewer numbers than this are copied: that is quicker than showing them where they lie.
 const COPIED: usize = 1 << 14;
@@ -28,7 +30,26 @@ pub(crate) struct PythonProblem {
     loss: Option<Py<PyAny>>,
     start: Option<Vec<f64>>,
     smoothness: Option<f64>,
+    in_place: Option<Elsewhere>,
     failure: Arc<Failure>,
+}
+
+/// A function of a device's points, `gradient(points, draws)`, for all agents.
+#[derive(Debug)]
+pub(crate) struct Elsewhere {
+    on_cuda: bool,
+    gradient: Py<PyAny>,
+}
+
+impl Elsewhere {
+    pub(crate) fn new(device: &str, gradient: Py<PyAny>) -> PyResult<Self> {
+        let on_cuda = match device {
+            "cuda" => true,
+            "cpu" => false,
+            _ => return Err(PyValueError::new_err(format!("device=\"{device}\": give \"cpu\" or \"cuda\""))),
+        };
+        Ok(Self { on_cuda, gradient })
+    }
 }
 
 /// The exception that ended a run, and the wish to end it.
@@ -70,6 +91,7 @@ impl PythonProblem {
         loss: Option<Py<PyAny>>,
         start: Option<Vec<f64>>,
         smoothness: Option<f64>,
+        in_place: Option<Elsewhere>,
     ) -> PyResult<Self> {
         if agents == 0 || dim == 0 {
             return Err(PyValueError::new_err(format!("agents={agents}, dim={dim}: both must be 1 or more")));
@@ -80,7 +102,7 @@ impl PythonProblem {
             let length = start.len();
             return Err(PyValueError::new_err(format!("start has {length} numbers, and dim={dim}")));
         }
-        Ok(Self { agents, dim, gradient, loss, start, smoothness, failure: Arc::default() })
+        Ok(Self { agents, dim, gradient, loss, start, smoothness, in_place, failure: Arc::default() })
     }
 
     pub(crate) fn failure(&self) -> Arc<Failure> {
@@ -88,7 +110,7 @@ impl PythonProblem {
     }
 
     /// Calls Python; an exception is kept for whoever started the run.
-    fn call(&self, work: impl FnOnce(Python<'_>) -> PyResult<()>) -> oneway::Result<()> {
+    fn call<R>(&self, work: impl FnOnce(Python<'_>) -> PyResult<R>) -> oneway::Result<R> {
         if self.failure.stop.load(Ordering::Relaxed) {
             return Err(Error::Gradient { agent: None, reason: "stopped".to_owned() });
         }
@@ -100,9 +122,9 @@ impl PythonProblem {
         self.call(|py| {
             let m = agents.len();
             let x = shown(py, points, m, self.dim, memory)?;
-            let stream = Bound::new(py, BlockOfDraws::new(draws))?;
+            let stream = Bound::new(py, BlockOfDraws(Streams::from(draws.to_vec())))?;
             let g = self.gradient.bind(py).call1((x, numbers(py, agents), &stream))?;
-            draws.clone_from_slice(stream.borrow().streams());
+            draws.clone_from_slice(stream.borrow_mut().0.each());
             self.take_gradients(&g, m, gradients)
         })
     }
@@ -284,5 +306,30 @@ impl Problem for PythonProblem {
 
     fn smoothness(&self) -> f64 {
         self.smoothness.unwrap_or(f64::INFINITY)
+    }
+
+    fn in_place(&self, memory: Memory) -> Option<&dyn InPlace> {
+        let made_there = self.in_place.as_ref()?.on_cuda == matches!(memory, Memory::Cuda(_));
+        made_there.then_some(self)
+    }
+}
+
+impl InPlace for PythonProblem {
+    #[allow(unsafe_code)]
+    fn gradients_at(&self, batch: PlacedBatch<'_>) -> oneway::Result<Placed> {
+        let PlacedBatch { points, lent, precision, stream, draws } = batch;
+        self.call(|py| {
+            let made = self.in_place.as_ref().map(|place| place.gradient.bind(py));
+            let made = made.ok_or_else(|| PyValueError::new_err("its gradients are made on the CPU"))?;
+            let layout = Layout { memory: lent.memory(), precision, shape: [self.agents, self.dim] };
+            let lent = Arc::clone(lent);
+            let x = Bound::new(py, Points { layout: layout.clone(), address: points, lent })?;
+            let drawn = Bound::new(py, BlockOfDraws(draws.clone()))?;
+            let given = made.call1((x, &drawn))?;
+            *draws = drawn.borrow().0.clone();
+            let (address, keeper) = taken(&given, &layout, stream)?;
+            // SAFETY: so says the array, and who owns it has put in order what makes it; the capsule keeps it
+            Ok(unsafe { Placed::new(address, keeper) })
+        })
     }
 }

@@ -1,12 +1,14 @@
 //! What is minimised: F(x) = (1/n) Σ f_i(x), where only agent i can ask about f_i.
 
 mod description;
+mod in_place;
 
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
 pub use description::{Description, Penalty, RowLoss, RowSum, Targets, TestRows};
+pub use in_place::{InPlace, Lent, Memory, Placed, PlacedBatch};
 
 use crate::Result;
 use crate::numeric::row::{Agents, Rows, RowsMut};
@@ -174,6 +176,12 @@ pub trait Problem: Send + Sync + Debug {
     /// What the problem is, as data, where an engine on another device can make its gradients of that. None
     /// where only [`gradients`](Self::gradients) knows, or where a library's functions are needed for them.
     fn describe(&self) -> Option<Description<'_>> {
+        None
+    }
+
+    /// What makes its gradients where an engine on another device has the points, in this memory. None where
+    /// nothing does.
+    fn in_place(&self, _memory: Memory) -> Option<&dyn InPlace> {
         None
     }
 

@@ -1,8 +1,10 @@
 //! An NVIDIA GPU, by its driver and its compiler of kernels, both found when they are asked for.
 
 mod cache;
+mod lent;
 
-use std::collections::HashMap;
+use std::any::Any;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,13 +13,15 @@ use cudarc::driver::sys::{
     CUgraphInstantiate_flags_enum as Flags, CUstreamCaptureMode_enum as Capture,
 };
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DriverError, result,
+    CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaModule, CudaSlice, CudaStream, DriverError, result,
 };
 use cudarc::nvrtc::{self, CompileError, CompileOptions, Ptx};
+use oneway::problem::{Lent, Memory};
 
 use crate::device::{Buffer, Device, Launch, Program, Recording};
 use crate::error::{Error, Result};
 use cache::Cache;
+use lent::CudaLent;
 
 /// A GPU.
 #[derive(Debug)]
@@ -173,6 +177,10 @@ impl Device for Cuda {
         self.shared
     }
 
+    fn memory(&self) -> Memory {
+        Memory::Cuda(self.context.ordinal() as i32)
+    }
+
     fn load(&self, source: &str) -> Result<Box<dyn Program>> {
         let module = self.module(source)?;
         let stream = self.context.new_stream().map_err(failed)?;
@@ -182,6 +190,7 @@ impl Device for Cuda {
             functions: HashMap::new(),
             memory: vec![],
             graphs: vec![],
+            held: VecDeque::new(),
         }))
     }
 }
@@ -191,6 +200,7 @@ impl Device for Cuda {
 struct CudaProgram {
     // in this order: what was begun is done before its memory is given back
     graphs: Vec<Graph>,
+    held: VecDeque<(CudaEvent, Box<dyn Any + Send>)>,
     memory: Vec<CudaSlice<u8>>,
     functions: HashMap<&'static str, CudaFunction>,
     module: Arc<CudaModule>,
@@ -282,6 +292,31 @@ impl Program for CudaProgram {
 
     fn replay(&mut self, recording: Recording) -> Result<()> {
         self.graphs[recording.0].0.launch().map_err(failed)
+    }
+
+    fn allocate_lent(&mut self, bytes: usize) -> Result<(u64, Arc<dyn Lent>)> {
+        let lent = CudaLent::new(&self.stream, bytes).map_err(failed)?;
+        Ok((lent.address(), Arc::new(lent)))
+    }
+
+    fn stream(&self) -> Option<u64> {
+        Some(self.stream.cu_stream() as u64)
+    }
+
+    fn hold(&mut self, kept: Box<dyn Any + Send>) -> Result<()> {
+        /// Nobody runs further ahead than this: memory of so many gradients waits at most.
+        const MOST: usize = 2;
+        let begun = self.stream.record_event(None).map_err(failed)?;
+        self.held.push_back((begun, kept));
+        while let Some((begun, _)) = self.held.front() {
+            if self.held.len() > MOST {
+                begun.synchronize().map_err(failed)?;
+            } else if !begun.is_complete() {
+                break;
+            }
+            self.held.pop_front();
+        }
+        Ok(())
     }
 }
 

@@ -124,17 +124,32 @@ pub fn leave_out(what: &str, why: &str) {
     }
 }
 
+/// A quadratic of this many agents, with noise.
+pub fn noisy(agents: usize) -> Box<dyn Problem> {
+    Box::new(quadratic(agents, 0.3).unwrap())
+}
+
 /// Every rule with every estimator that it takes, on the last network that it is made for, with noise.
 pub fn rules_agree(device: &dyn Device, rounds: u64, precisions: fn(&str) -> &'static [Precision]) -> usize {
+    rules_agree_on(noisy, device, rounds, precisions)
+}
+
+/// The same on a problem of as many agents.
+pub fn rules_agree_on(
+    problem: fn(usize) -> Box<dyn Problem>,
+    device: &dyn Device,
+    rounds: u64,
+    precisions: fn(&str) -> &'static [Precision],
+) -> usize {
     let rules = rules();
     let count = rules.len();
     at_once(rules, |(name, kind, method)| {
         let subject = Subject::builtin(kind);
         let (graph, network, digraphs) = subject.networks().unwrap().into_iter().next_back().unwrap();
         let topology = subject.topology(graph, &digraphs, 4).unwrap();
-        let problem = quadratic(topology.agents(), 0.3).unwrap();
+        let problem = problem(topology.agents());
         let schedule = Schedule::constant(subject.raw_step(&topology, 0.02).unwrap()).unwrap();
-        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 11 };
+        let setup = Setup { method: &*method, problem: &*problem, topology: &topology, schedule, seed: 11 };
         for precision in precisions(&name) {
             same_bits(device, setup, *precision, rounds, &format!("{name} on {network}"));
         }
@@ -150,6 +165,15 @@ pub fn around(method: Box<dyn Method>, (exchanges, steps): (usize, usize)) -> Op
 
 /// Every rule with several exchanges in place of one and local steps, and those without another estimator with either.
 pub fn repeated_rules_agree(device: &dyn Device, rounds: u64) -> usize {
+    repeated_rules_agree_on(noisy, device, rounds)
+}
+
+/// The same on a problem of as many agents.
+pub fn repeated_rules_agree_on(
+    problem: fn(usize) -> Box<dyn Problem>,
+    device: &dyn Device,
+    rounds: u64,
+) -> usize {
     const F64: &[Precision] = &[Precision::F64];
     let both: &[Precision] = &[Precision::F64, Precision::F32];
     let of = |(name, kind, method): (String, &'static Kind, Box<dyn Method>), counts, precisions| {
@@ -166,8 +190,8 @@ pub fn repeated_rules_agree(device: &dyn Device, rounds: u64) -> usize {
         let (graph, network, digraphs) = subject.networks().unwrap().into_iter().next_back().unwrap();
         let topology = subject.topology(graph, &digraphs, 4).unwrap();
         let schedule = Schedule::constant(subject.raw_step(&topology, 0.02).unwrap()).unwrap();
-        let problem = quadratic(topology.agents(), 0.3).unwrap();
-        let setup = Setup { method: &*method, problem: &problem, topology: &topology, schedule, seed: 11 };
+        let problem = problem(topology.agents());
+        let setup = Setup { method: &*method, problem: &*problem, topology: &topology, schedule, seed: 11 };
         for precision in precisions {
             same_bits(device, setup, *precision, rounds, &format!("{name} on {network}, {precision}"));
         }

@@ -90,6 +90,9 @@ pub(crate) enum DeviceKind {
     Cpu,
     /// An NVIDIA GPU; runs that are not possible there stay on the processors, and a message names them
     Cuda,
+    /// The kernels of a GPU, compiled for this computer's processor by its C++ compiler: slow, for tests
+    #[value(hide = true)]
+    Host,
 }
 
 #[derive(Debug, clap::Args)]

@@ -12,6 +12,7 @@ pub(crate) fn runner_on(device: DeviceKind, make: impl FnOnce() -> Result<Runner
     match device {
         DeviceKind::Cpu => make(),
         DeviceKind::Cuda => cuda().and_then(|engines| Ok(make()?.on(engines))),
+        DeviceKind::Host => host().and_then(|engines| Ok(make()?.on(engines))),
     }
 }
 
@@ -25,8 +26,16 @@ pub(super) fn say_what_stayed(runner: &Runner) {
 #[cfg(not(feature = "cuda"))]
 fn cuda() -> Result<Box<dyn Engines>> {
     anyhow::bail!(
-        "this `oneway` was built without CUDA: build it with `--features cuda`, or leave out `--device cuda`"
+        "this `oneway` was built without CUDA: build it with `--features cuda`, or leave out `--device`"
     )
+}
+
+#[cfg(not(feature = "cuda"))]
+use cuda as host;
+
+#[cfg(feature = "cuda")]
+fn host() -> Result<Box<dyn Engines>> {
+    Ok(Box::new(oneway_cuda::OnDevice(oneway_cuda::host::Host::new(1)?)))
 }
 
 #[cfg(feature = "cuda")]

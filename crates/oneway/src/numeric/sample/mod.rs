@@ -7,10 +7,12 @@
 mod normal;
 mod order;
 mod philox;
+mod streams;
 
 use rand_philox::philox4x32_10;
 
 pub(crate) use order::Passes;
+pub use streams::Streams;
 
 use super::vectors::widest;
 use crate::numeric::vectors::filled;
