@@ -17,6 +17,8 @@ pub mod certificate;
 #[cfg(feature = "theory")]
 pub mod contraction;
 #[cfg(feature = "theory")]
+mod eigenvalues;
+#[cfg(feature = "theory")]
 pub mod floor;
 #[cfg(feature = "theory")]
 mod from_rule;

@@ -7,6 +7,7 @@
 
 use faer::{Mat, c64};
 
+use super::eigenvalues::{eigenvalues, eigenvectors};
 use crate::numeric::sample::{Draws, Purpose};
 use crate::{Error, Result};
 
@@ -139,7 +140,7 @@ pub(super) fn dense_radius(matrix: &Mat<f64>) -> Result<f64> {
         return Err(Error::NoTheory("a matrix holds numbers that are not finite".to_owned()));
     }
     let largest = |values: Vec<c64>| values.iter().map(|z| z.norm()).fold(0.0, f64::max);
-    matrix.eigenvalues().map(largest).map_err(|_| {
+    eigenvalues(matrix).map(largest).map_err(|_| {
         Error::NoTheory("the eigenvalues of a matrix were not found (the iteration did not end)".to_owned())
     })
 }
@@ -192,13 +193,12 @@ fn dominant(map: &mut dyn LinearMap, start: &mut [f64], power: u64) -> Option<Ri
     }
     let m = basis.len();
     let square = hessenberg.submatrix(0, 0, m, m).to_owned();
-    let eigen = (m > 0 && square.is_all_finite()).then(|| square.eigen().ok())??;
-    let (values, vectors) = (eigen.S(), eigen.U());
+    let (values, vectors) = (m > 0 && square.is_all_finite()).then(|| eigenvectors(&square).ok())??;
     let largest = (0..m).max_by(|&a, &b| values[a].norm().total_cmp(&values[b].norm())).unwrap_or(0);
-    let weights: Vec<c64> = (0..m).map(|row| vectors[(row, largest)]).collect();
+    let weights = &vectors[largest];
     let length = weights.iter().map(c64::norm_sqr).sum::<f64>().sqrt();
     start.fill(0.0);
-    for (vector, weight) in basis.iter().zip(&weights) {
+    for (vector, weight) in basis.iter().zip(weights) {
         start.iter_mut().zip(vector).for_each(|(s, v)| *s += (weight.re + weight.im) * v);
     }
     Some(Ritz {

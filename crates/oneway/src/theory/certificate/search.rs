@@ -1,5 +1,7 @@
 //! Search: the largest certified step over the norms of R and C.
 
+use rayon::prelude::*;
+
 use super::{Certificate, Constants, Proof, Setting, certified, check, constants, most_step};
 use crate::graph::Topology;
 use crate::theory::contraction::{Deviation, dense};
@@ -168,7 +170,7 @@ fn choices(deviation: &Deviation, push_weights: &[f64]) -> Result<Vec<Choice>> {
         let norm = deviation.contraction((r_sq + (1.0 - r_sq) * s).sqrt()).ok()?;
         Some(Choice { ρ: norm.rho(), δ_sq: norm.delta_sq(), push_weight_sq: norm.norm_sq(push_weights) })
     };
-    let choices: Vec<Choice> = (0..count).filter_map(choice).collect();
+    let choices: Vec<Choice> = (0..count).into_par_iter().filter_map(choice).collect();
     match choices.is_empty() {
         false => Ok(choices),
         true => Err(Error::Uncertified(format!(
