@@ -104,6 +104,10 @@ claims:
 deny *options:
     cargo deny --all-features {{options}} check
 
+# The same without advisories, which are fetched from GitHub
+deny-offline:
+    cargo deny --all-features --offline check licenses bans sources
+
 # `--target TRIPLE` for another target, `--binary PATH` for a program that is built already.
 # A release archive with manual pages, completions and its SHA-256, in out/release
 release-archive *options:
