@@ -48,9 +48,9 @@ struct Run {
     const Step *steps;
     const double *kept; // C_ii of all agents times the period
     Links pull, push;
-    const real *asked[2]; // where gradients are taken: in `points`, or in what was pulled
-    u64 relays;           // how often what arrived is sent on, before the rule looks at it
-    u64 alone;            // rounds that an agent makes with itself after the last exchange
+    real *asked[2]; // where gradients are taken: in `points`, or in what was pulled
+    u64 relays;     // how often what arrived is sent on, before the rule looks at it
+    u64 alone;      // rounds that an agent makes with itself after the last exchange
 };
 
 // Which part of a round is done.
@@ -202,7 +202,7 @@ __device__ inline void keep_points(const Run &run, const Turn &turn, u64 agent, 
     const At at = at_of(run, run.steps[turn.step], agent, weight_of(run, agent));
     rule_points(run, (u32)turn.phase, at, state, heard, points);
     run.points[t] = points[0];
-    run.points[run.agents * (u64)DIM + t] = points[1];
+    run.asked[1][t] = points[1];
 }
 
 __device__ inline void hear_one(const Run &run, const Turn &turn, coordinate t) {

@@ -92,8 +92,10 @@ impl Placed {
         let first = program.allocate(n * stride * bytes)?;
         let states = [first, if places > 1 { program.allocate(n * stride * bytes)? } else { first }];
         let steps = known.steps(program, setup, source, steps)?;
+        // one vector of all agents; others ask for memory that begins at such lines
+        let vector = (n * d * bytes).next_multiple_of(64);
         let vectors = |program: &mut dyn Program, count: usize| {
-            let buffer = program.allocate(count * n * d * bytes)?;
+            let buffer = program.allocate(count * vector)?;
             Ok::<u64, Error>(program.address(buffer))
         };
         let heard: usize = source.trace.sends.iter().sum();
@@ -108,7 +110,7 @@ impl Placed {
             if !lends {
                 return vectors(program, count);
             }
-            lent.push(program.allocate_lent(count * n * d * bytes)?);
+            lent.push(program.allocate_lent(count * vector)?);
             Ok(lent[lent.len() - 1].0)
         };
         let mixed = shown(program, heard)?;
@@ -118,7 +120,7 @@ impl Placed {
         let mut x = vec![0.0; d];
         setup.problem.start(&mut x);
         let ([pull, push], kept) = known.network(program, setup)?;
-        let second = |first: u64| first + (n * d * bytes) as u64;
+        let second = |first: u64| first + vector as u64;
         let behind = [
             &[mixed, points, gradients, second(gradients), program.address(mixed_carried)][..],
             &[
