@@ -53,7 +53,14 @@ pub fn open() -> Result<Cuda> {
              or by `pip install nvidia-cuda-nvrtc` with its folder in LD_LIBRARY_PATH",
         );
     }
-    let unusable = |error: DriverError| Error::NoDevice(format!("no CUDA here: {}", words(error)));
+    let unusable = |error: DriverError| {
+        Error::NoDevice(match error.0 {
+            sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
+                "the GPU has no memory left to begin with: another program holds it".to_owned()
+            }
+            _ => format!("no CUDA here: {}", words(error)),
+        })
+    };
     let context = CudaContext::new(0).map_err(unusable)?;
     // every program has a stream and memory of its own, and is used by one thread at a time
     // SAFETY: no buffer is used on two streams
