@@ -1,4 +1,5 @@
 //! Chains and references for the tests of Perron vectors.
+#![allow(clippy::unwrap_used)]
 
 use oneway::graph::mixing::{Link, Mixing, Stochastic};
 use oneway::numeric::sample::{Draws, Purpose};
