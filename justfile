@@ -78,7 +78,6 @@ bench-loss *arguments:
 
 # The same bits for any number of threads, and again; every method its stored ones in a native build
 same-bits:
-    scripts/same-bits native
     scripts/same-bits
 
 # The paper's two experiments

@@ -1,6 +1,7 @@
 //! DLPack: memory of one library as an array of another, without a copy. <https://dmlc.github.io/dlpack/latest>
 //!
-//! The structures stand here because the crates that have them bring a PyO3 of their own, of another version.
+//! The structures stand here, with a check of every field before it is believed. The crate dlpark has such structures too;
+//! whether it could take their place was not tried.
 
 use std::ffi::{CStr, c_void};
 use std::sync::Arc;
